@@ -1,0 +1,13 @@
+# The installed package: find_package(harmonia) gives the target harmonia::harmonia.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS harmonia EXPORT harmonia-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS harmonia_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT harmonia-targets NAMESPACE harmonia:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/harmonia)
+configure_package_config_file(cmake/harmonia-config.cmake.in harmonia-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/harmonia)
+write_basic_package_version_file(harmonia-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/harmonia-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/harmonia-config-version.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/harmonia)

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harmonia/core/rows.hpp"
+
+namespace harmonia {
+
+/// Consecutive rows of a data set, with what is carried to the result and never fed to the model.
+struct RowBlock {
+  std::size_t first = 0;            ///< number of the first row in the data set, from 0
+  Matrix<double> values;            ///< rows × features; NaN is a missing value
+  std::vector<std::string> ids;     ///< one a row, or empty
+  std::vector<std::string> labels;  ///< one a row, or empty
+};
+
+/// What is known of a data set before it is read.
+struct DataInfo {
+  std::string source;                 ///< as the user wrote it
+  std::vector<std::string> features;  ///< names of the columns that the model sees
+  std::optional<std::size_t> rows;    ///< if known without reading it
+};
+
+/// Rows in order, a block at a time, so that data may be larger than memory.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual const DataInfo& info() const = 0;
+  /// Puts up to `limit` further rows into `block`; false when there are none left.
+  /// Throws Error(input) naming line and column for what is no number.
+  virtual bool read(RowBlock& block, std::size_t limit) = 0;
+  /// Starts again from the first row.
+  virtual void rewind() = 0;
+};
+
+/// What to take of a data file, and how to make data that is not in a file.
+struct DataOptions {
+  std::vector<std::string> columns;  ///< names or numbers from 0 of the features, in this order; empty: all
+  std::vector<std::string> drop;     ///< names or numbers of columns to leave out
+  std::string id;                    ///< column carried as the row's id; empty: none
+  std::string label;                 ///< column carried as the row's label; empty: none
+  std::size_t inputs = 0;            ///< width of generated data (uniform:N); 0: 2
+  std::uint64_t seed = 1;            ///< of generated data
+};
+
+/// Opens rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000, or one row of any of them as SPEC#ROW.
+std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options);
+
+}  // namespace harmonia
