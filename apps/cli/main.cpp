@@ -1,1 +1,54 @@
-int main() { return 0; }
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "gamma_command.hpp"
+#include "harmonia/core/error.hpp"
+
+namespace {
+
+// 0 done, 1 gate failed, 2 bad usage or input, 3 the model failed, 4 inconclusive, 130 interrupted.
+int exit_code(harmonia::ErrorCode code) {
+  switch (code) {
+    case harmonia::ErrorCode::usage:
+    case harmonia::ErrorCode::input:
+      return 2;
+    case harmonia::ErrorCode::model:
+      return 3;
+    case harmonia::ErrorCode::interrupted:
+      return 130;
+  }
+  return 2;
+}
+
+int fail(int code, const std::string& message) {
+  std::fputs(fmt::format("harmonia: {}\n", message).c_str(), stderr);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Measures how far a machine-learning model is from harmonic: no labels, any model.", "harmonia");
+  program.set_version_flag("--version", HARMONIA_VERSION);
+  program.require_subcommand(1);
+  program.footer("harmonia COMMAND --help tells the rest.");
+  try {
+    harmonia::add_gamma_command(program, argc, argv);
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);
+    return fail(2, error.what());
+  } catch (const harmonia::Error& error) {
+    return fail(exit_code(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(2, "out of memory; a smaller --batch or fewer --threads need less");
+  } catch (const std::exception& error) {
+    return fail(2, error.what());
+  }
+  return 0;
+}

@@ -1,5 +1,6 @@
 #include "harmonia/core/random.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -143,6 +144,16 @@ std::uint64_t draw_below(const DrawKey& key, std::uint64_t bound) {
   // The high word of bits × bound [Lemire 2019], without its rejection step.
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
+}
+
+void random_signs(const DrawKey& key, std::span<double> v) {
+  for (std::size_t first = 0; first < v.size(); first += 128) {
+    const auto words = draw_words(key, static_cast<std::uint32_t>(first / 128));
+    const std::size_t count = std::min<std::size_t>(128, v.size() - first);
+    for (std::size_t j = 0; j < count; ++j) {
+      if ((words[j / 32] >> (j % 32)) & 1U) v[first + j] = -v[first + j];
+    }
+  }
 }
 
 Simd best_simd() {

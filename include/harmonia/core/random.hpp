@@ -33,6 +33,9 @@ double draw_uniform(const DrawKey& key, std::uint64_t feature);
 /// A whole number in [0, bound); its bias is below bound / 2^64.
 std::uint64_t draw_below(const DrawKey& key, std::uint64_t bound);
 
+/// Flips the sign of v[j] by bit j of the family.
+void random_signs(const DrawKey& key, std::span<double> v);
+
 /// Instruction sets that normals() has a path for. All give the same bits.
 enum class Simd { scalar, avx2, avx512 };
 

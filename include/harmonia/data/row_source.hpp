@@ -22,9 +22,19 @@ struct RowBlock {
 /// What is known of a data set before it is read.
 struct DataInfo {
   std::string source;                 ///< as the user wrote it
-  std::vector<std::string> features;  ///< names of the columns that the model sees
+  std::size_t inputs = 0;             ///< columns that the model sees
+  std::vector<std::string> features;  ///< their names; empty: x0, x1, …
   std::optional<std::size_t> rows;    ///< if known without reading it
 };
+
+/// The name of a column that the model sees.
+std::string feature_name(const DataInfo& info, std::size_t column);
+
+/// All their names, made up where the data has none.
+std::vector<std::string> feature_names(const DataInfo& info);
+
+/// Rows to read at a time, so that a block stays under some 32 MiB.
+std::size_t rows_per_block(std::size_t inputs);
 
 /// Rows in order, a block at a time, so that data may be larger than memory.
 class RowSource {

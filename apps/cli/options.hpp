@@ -1,0 +1,48 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harmonia/data/row_source.hpp"
+#include "harmonia/data/schema.hpp"
+#include "harmonia/model/open_model.hpp"
+
+namespace harmonia {
+
+/// Options that say which model and which rows; every measuring command has them.
+struct SubjectOptions {
+  std::string model, data;
+  ModelOptions model_options;
+  DataOptions data_options;
+  std::string schema_file, scale = "none";
+  std::uint64_t seed = 1;
+};
+
+/// Options that say how to run and where results go; every measuring command has them.
+struct RunOptions {
+  std::size_t threads = 0;
+  std::uint64_t max_evaluations = 0;
+  bool dry_run = false, quiet = false;
+  std::string json, csv, resume;
+};
+
+void add_subject_options(CLI::App& command, SubjectOptions& options);
+void add_run_options(CLI::App& command, RunOptions& options);
+
+/// The data, how its features may be moved, and a row to show to the model.
+struct Subject {
+  std::unique_ptr<RowSource> data;
+  Schema schema;  ///< empty if all features are plain
+  std::vector<double> example;
+};
+
+/// Opens the data and reads its first row.
+Subject open_subject(const SubjectOptions& options);
+
+/// The command line to repeat a run, with the values of headers left out.
+std::string command_line(int argc, char** argv);
+
+}  // namespace harmonia

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harmonia/core/rows.hpp"
+#include "harmonia/data/schema.hpp"
+
+namespace harmonia {
+
+/// Which points stand for the sphere. n is the number of features that are moved.
+enum class BallKind {
+  simplex,        ///< n + 1 vertices of the regular simplex
+  anti_simplex,   ///< the same, reflected
+  simplex_pairs,  ///< simplex and anti-simplex: n + 1 pairs
+  cross,          ///< ± one feature at a time: n pairs
+  one_hot,        ///< the cross-polytope's 2n points one by one, as the paper samples them
+  rotated,        ///< randomly rotated simplex pairs, the same for every row
+  rademacher,     ///< every feature ± r/√n, in pairs: all 2^(n−1) for n <= 20, else independent draws
+  random,         ///< independent unit vectors, single
+  random_pairs,   ///< independent unit vectors, in pairs
+  gaussian,       ///< independent normal vectors with deviation r/√n per feature, in pairs
+  listed,         ///< directions given by the caller, in pairs
+};
+
+/// What is averaged: the sphere's surface, or the solid ball by Gauss quadrature over a few radii.
+enum class Average { surface, solid };
+
+/// The ball to put around every row.
+struct BallOptions {
+  BallKind kind = BallKind::simplex_pairs;
+  std::size_t count = 0;              ///< rotations, or independent draws; 0: not said
+  double radius = 0;                  ///< > 0, in units of the features' scales
+  Average average = Average::surface;
+  Matrix<double> directions;          ///< of kind `listed`: unit vectors, one a row
+};
+
+/// Reads simplex, anti, simplex+anti, cross, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N.
+BallOptions parse_ball(const std::string& text);
+
+/// The text that parse_ball reads.
+std::string ball_name(const BallOptions& options);
+
+/// How many points a ball has around one row.
+struct BallShape {
+  std::uint64_t units = 0;      ///< directions, ± counted once; of an endless ball, how many were asked for
+  bool endless = false;         ///< directions are independent draws, and there are always more
+  bool paired = true;           ///< a unit is a direction and its opposite
+  bool one_feature = false;     ///< unit k moves feature k against a base, for k < moved features
+  std::size_t radii = 1;        ///< concentric spheres a unit is evaluated on
+  std::size_t points() const { return (paired ? 2 : 1) * radii; }  ///< points a unit has
+};
+
+class Rotations;
+
+/// A ball of one kind and radius, to be put around rows.
+class Ball {
+ public:
+  /// schema: one entry a feature, or empty if all are plain. Throws Error(usage) for a radius that cannot be.
+  Ball(BallOptions options, Schema schema, std::uint64_t seed);
+
+  const BallOptions& options() const { return options_; }
+  /// Empty if plain(), so that a million features cost nothing.
+  const Schema& schema() const { return schema_; }
+  std::uint64_t seed() const { return seed_; }
+  /// No feature has a scale, bounds, whole numbers or a fixed value.
+  bool plain() const { return plain_; }
+  /// The shape around a row of which `moved` features move.
+  BallShape shape(std::size_t moved) const;
+  /// Radii of the concentric spheres, in units of the ball's radius, and their weights; the weights sum to 1.
+  void spheres(std::size_t moved, std::vector<double>& radii, std::vector<double>& weights) const;
+  /// The rotations in `dimension` dimensions, made when first asked for. Safe to call from several threads.
+  const Rotations& rotations(std::size_t dimension) const;
+
+ private:
+  BallOptions options_;
+  Schema schema_;
+  std::uint64_t seed_;
+  bool plain_;
+  std::shared_ptr<struct RotationCache> cache_;
+};
+
+/// The ball around one row. Coordinates are canonical: a simplex vertex is fl(base + step·a) on the base
+/// fl(x + step·b), in double; every evaluator that forms its own points must form these.
+class RowBall {
+ public:
+  /// x: one row, kept by the caller. A NaN is a missing feature and is not moved.
+  /// Throws Error(input) if x lies outside the schema's bounds.
+  RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row);
+
+  const Ball& ball() const { return *ball_; }
+  std::span<const double> x() const { return x_; }
+  std::uint64_t row() const { return row_; }
+  const BallShape& shape() const { return shape_; }
+  /// Features that move around this row.
+  std::size_t moved() const { return moved_; }
+  /// Features whose step the bounds cut short, on both sides alike.
+  std::size_t shortened() const { return shortened_; }
+  /// The weight of point p of a unit in the unit's value; the weights of a unit sum to 1.
+  double weight(std::size_t p) const { return weights_[p / signs()] / static_cast<double>(signs()); }
+
+  /// Point p of a unit: coordinates are base coordinates, one of them replaced if `own` is a column.
+  struct Place {
+    static constexpr std::size_t kNone = ~std::size_t{0};
+    double radius = 0;        ///< of its sphere
+    double base = 0;          ///< coefficient of every moved feature's step
+    double extra = 0;         ///< coefficient added at column `own`
+    std::size_t own = kNone;  ///< the column that is replaced
+    bool dense = false;       ///< the unit has a direction vector instead
+    double sign = 1;
+  };
+  Place place(std::uint64_t unit, std::size_t p) const;
+
+  /// The base's coordinates.
+  void fill(const Place& place, std::span<double> out) const;
+  void fill(const Place& place, std::span<float> out) const;
+  /// The base's coordinate in one column, as fill() gives it.
+  double base_coordinate(const Place& place, std::size_t column) const;
+  /// The replaced coordinate.
+  double own_coordinate(const Place& place) const;
+  /// The direction vector of a dense unit, one component a column; 0 where the feature does not move.
+  void direction(std::uint64_t unit, std::span<double> out) const;
+  /// Coordinates of a point of a dense unit whose direction is `u`.
+  void fill_dense(const Place& place, std::span<const double> u, std::span<double> out) const;
+  void fill_dense(const Place& place, std::span<const double> u, std::span<float> out) const;
+
+  /// The smallest nonzero step of this ball is under four units in the last place of the row's coordinates in
+  /// the given type, so that points cannot be told from the centre.
+  bool below_resolution(Scalar scalar) const;
+
+ private:
+  std::size_t signs() const { return shape_.paired ? 2 : 1; }
+  bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
+  std::size_t column(std::uint64_t k) const { return all_move_ ? k : columns_[k]; }
+  void check_bounds();
+  double constrained(std::size_t column, double displacement, bool own) const;
+  template <class T>
+  void fill_as(const Place& place, std::span<T> out) const;
+  template <class T>
+  void fill_dense_as(const Place& place, std::span<const double> u, std::span<T> out) const;
+
+  const Ball* ball_;
+  std::span<const double> x_;
+  std::uint64_t row_;
+  bool all_move_ = true;
+  std::size_t moved_ = 0;
+  std::size_t shortened_ = 0;
+  std::vector<std::uint32_t> columns_;    // of the moved features, if not all move
+  std::vector<unsigned char> moved_flags_;  // by column, if not all move
+  BallShape shape_;
+  std::vector<double> radii_, weights_;
+};
+
+}  // namespace harmonia

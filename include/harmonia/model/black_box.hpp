@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "harmonia/ball/ball.hpp"
+#include "harmonia/core/parallel.hpp"
+#include "harmonia/core/rows.hpp"
+#include "harmonia/core/run.hpp"
+#include "harmonia/model/model.hpp"
+
+namespace harmonia {
+
+/// Units of one row's ball to be evaluated: order[first] … order[first + count − 1], or the units of these very
+/// numbers if there is no order.
+struct PointRequest {
+  const RowBall* ball = nullptr;
+  const std::uint32_t* order = nullptr;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  bool centre = false;  ///< the row itself comes before its units
+
+  std::uint64_t unit(std::uint64_t i) const { return order == nullptr ? first + i : order[first + i]; }
+  std::uint64_t points() const { return (centre ? 1 : 0) + count * ball->shape().points(); }
+};
+
+/// Asks a model for the points of many balls. Points of several rows are packed into one batch; a point that
+/// differs from its base in one coordinate costs one write, whatever the number of features.
+class BlackBox {
+ public:
+  /// `batch` is the number of points held in memory at once, over all threads; 0: chosen for the model.
+  BlackBox(const Model& model, std::size_t batch, Run& run);
+  ~BlackBox();
+
+  /// Points held in memory at once.
+  std::size_t batch() const;
+  /// Points that it likes to be asked for at once.
+  std::size_t wave() const;
+  /// One row of answers a point, in the order of the requests. Rows of different balls need different numbers.
+  /// Throws Error(model) if an answer is not finite, Error(interrupted) if the run is stopped.
+  void evaluate(std::span<const PointRequest> requests, MatrixView<double> answers);
+
+ private:
+  class Worker;
+  template <class T>
+  class TypedWorker;
+
+  void check(const PointRequest& request, std::uint64_t point, std::span<const double> answer) const;
+
+  const Model& model_;
+  Run& run_;
+  std::size_t slots_;
+  ThreadPool pool_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace harmonia

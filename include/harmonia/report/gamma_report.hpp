@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "harmonia/core/atomic_file.hpp"
+#include "harmonia/data/row_source.hpp"
+#include "harmonia/measure/gamma.hpp"
+#include "harmonia/model/model.hpp"
+
+namespace harmonia {
+
+/// What a result says besides its rows and summary: all that is needed to repeat it.
+struct GammaRunRecord {
+  ModelInfo model;
+  DataInfo data;
+  GammaOptions options;
+  std::string scale = "none";     ///< as asked
+  bool automatic_radius = false;  ///< the radius was found, not given
+  bool has_schema = false;        ///< a schema file was given
+  std::uint64_t seed = 1;
+  std::string command_line;       ///< secrets left out
+  double seconds = 0;
+};
+
+/// Writes a result as JSON, rows as they come, so that it needs no memory for them.
+class GammaJsonWriter {
+ public:
+  GammaJsonWriter(const std::string& path, const GammaRunRecord& record);
+  void add(const GammaRow& row);
+  void finish(const GammaSummary& summary, double seconds);
+
+ private:
+  AtomicFile file_;
+  GammaRunRecord record_;
+  bool empty_ = true;
+};
+
+/// Writes a result's rows as CSV.
+class GammaCsvWriter {
+ public:
+  GammaCsvWriter(const std::string& path, const GammaRunRecord& record);
+  void add(const GammaRow& row);
+  void finish() { file_.commit(); }
+
+ private:
+  AtomicFile file_;
+  GammaRunRecord record_;
+};
+
+/// The rows with the largest gamma, kept as they come.
+class WorstRows {
+ public:
+  explicit WorstRows(std::size_t count) : count_(count) {}
+  void add(const GammaRow& row);
+  /// Largest first.
+  const std::vector<GammaRow>& rows() const { return rows_; }
+
+ private:
+  std::size_t count_;
+  std::vector<GammaRow> rows_;
+};
+
+/// A result as text for a person.
+std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summary, const WorstRows& worst);
+
+/// Progress of a run in a file, a line a row, so that an interrupted run can go on. The file begins with what the
+/// run was asked; a run that was asked something else is refused.
+class GammaJournal {
+ public:
+  /// Opens or starts the journal. Throws Error(input) if it belongs to another run or cannot be written.
+  GammaJournal(const std::string& path, const GammaRunRecord& record);
+  /// Rows of the earlier run, whole ones alone.
+  const std::vector<GammaRow>& done() const { return done_; }
+  void add(const GammaRow& row);
+  /// Hands what was added to the system, so that it outlives this process.
+  void flush();
+  /// The run is complete: the journal is removed.
+  void finish();
+
+ private:
+  std::string path_;
+  GammaRunRecord record_;
+  std::vector<GammaRow> done_;
+  std::ofstream out_;
+};
+
+}  // namespace harmonia

@@ -1,0 +1,165 @@
+#include "harmonia/ball/ball.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <string_view>
+
+#include "harmonia/ball/quadrature.hpp"
+#include "harmonia/ball/rotations.hpp"
+#include "harmonia/core/error.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kSolidRadii = 3;
+constexpr std::size_t kEnumeratedSigns = 20;
+
+struct KindName {
+  std::string_view name;
+  BallKind kind;
+  enum class Count { none, optional, required } count;
+};
+
+constexpr std::array kinds{
+    KindName{"simplex", BallKind::simplex, KindName::Count::none},
+    KindName{"anti", BallKind::anti_simplex, KindName::Count::none},
+    KindName{"simplex+anti", BallKind::simplex_pairs, KindName::Count::none},
+    KindName{"cross", BallKind::cross, KindName::Count::none},
+    KindName{"one-hot", BallKind::one_hot, KindName::Count::none},
+    KindName{"rotated", BallKind::rotated, KindName::Count::required},
+    KindName{"rademacher", BallKind::rademacher, KindName::Count::optional},
+    KindName{"random", BallKind::random, KindName::Count::required},
+    KindName{"random-pairs", BallKind::random_pairs, KindName::Count::required},
+    KindName{"gaussian", BallKind::gaussian, KindName::Count::required},
+    KindName{"listed", BallKind::listed, KindName::Count::none},
+};
+
+bool is_plain(const Schema& schema) {
+  for (const Feature& feature : schema) {
+    if (feature.scale != 1 || feature.bounded() || feature.integer || feature.fixed) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct RotationCache {
+  std::mutex mutex;
+  std::map<std::size_t, Rotations> by_dimension;
+};
+
+BallOptions parse_ball(const std::string& text) {
+  const std::string_view all = text;
+  const std::size_t colon = all.find(':');
+  const std::string_view name = all.substr(0, colon);
+  for (const KindName& known : kinds) {
+    if (name != known.name || known.kind == BallKind::listed) continue;
+    BallOptions options;
+    options.kind = known.kind;
+    if (colon == std::string_view::npos) {
+      if (known.count != KindName::Count::required) return options;
+      throw Error(ErrorCode::usage, fmt::format("ball {} needs a count, as in {}:8", name, name));
+    }
+    const std::string_view number = all.substr(colon + 1);
+    const char* end = number.data() + number.size();
+    if (known.count == KindName::Count::none ||
+        std::from_chars(number.data(), end, options.count) != std::from_chars_result{end, std::errc{}} ||
+        options.count == 0) {
+      throw Error(ErrorCode::usage,
+                  fmt::format("ball '{}': '{}' after the colon; expected {}", text, number,
+                              known.count == KindName::Count::none ? "no count" : "a whole number above 0"));
+    }
+    return options;
+  }
+  throw Error(ErrorCode::usage,
+              fmt::format("ball '{}' is not known; expected simplex, anti, simplex+anti, cross, rotated:K, "
+                          "rademacher, random:N, random-pairs:N or gaussian:N",
+                          text));
+}
+
+std::string ball_name(const BallOptions& options) {
+  for (const KindName& known : kinds) {
+    if (options.kind != known.kind) continue;
+    if (options.count == 0) return std::string(known.name);
+    return fmt::format("{}:{}", known.name, options.count);
+  }
+  return {};
+}
+
+Ball::Ball(BallOptions options, Schema schema, std::uint64_t seed)
+    : options_(std::move(options)),
+      schema_(std::move(schema)),
+      seed_(seed),
+      plain_(is_plain(schema_)),
+      cache_(std::make_shared<RotationCache>()) {
+  if (!(options_.radius > 0) || !std::isfinite(options_.radius)) {
+    throw Error(ErrorCode::usage, fmt::format("radius is {}; expected a finite number above 0", options_.radius));
+  }
+  if (options_.kind == BallKind::listed && options_.directions.rows() == 0) {
+    throw Error(ErrorCode::usage, "the ball lists no directions; expected at least one row");
+  }
+  if (plain_) schema_ = {};
+}
+
+BallShape Ball::shape(std::size_t moved) const {
+  BallShape shape;
+  shape.units = options_.count;
+  shape.radii = options_.average == Average::solid ? kSolidRadii : 1;
+  switch (options_.kind) {
+    case BallKind::simplex:
+    case BallKind::anti_simplex:
+      shape.paired = false;
+      [[fallthrough]];
+    case BallKind::simplex_pairs:
+      shape.units = moved + 1;
+      shape.one_feature = true;
+      break;
+    case BallKind::cross:
+      shape.units = moved;
+      shape.one_feature = true;
+      break;
+    case BallKind::one_hot:
+      shape.units = 2 * moved;
+      shape.paired = false;
+      break;
+    case BallKind::rotated:
+      shape.units = options_.count * (moved + 1);
+      break;
+    case BallKind::rademacher:
+      shape.endless = options_.count != 0 || moved > kEnumeratedSigns;
+      if (!shape.endless) shape.units = moved == 0 ? 0 : std::uint64_t{1} << (moved - 1);
+      break;
+    case BallKind::random:
+      shape.paired = false;
+      shape.endless = true;
+      break;
+    case BallKind::random_pairs:
+    case BallKind::gaussian:
+      shape.endless = true;
+      break;
+    case BallKind::listed:
+      shape.units = options_.directions.rows();
+      break;
+  }
+  return shape;
+}
+
+void Ball::spheres(std::size_t moved, std::vector<double>& radii, std::vector<double>& weights) const {
+  if (options_.average == Average::solid) return solid_ball_rule(moved, kSolidRadii, radii, weights);
+  radii.assign(1, 1.0);
+  weights.assign(1, 1.0);
+}
+
+const Rotations& Ball::rotations(std::size_t dimension) const {
+  const std::lock_guard lock(cache_->mutex);
+  const auto found = cache_->by_dimension.find(dimension);
+  if (found != cache_->by_dimension.end()) return found->second;
+  return cache_->by_dimension.try_emplace(dimension, seed_, options_.count, dimension).first->second;
+}
+
+}  // namespace harmonia

@@ -1,0 +1,118 @@
+#include "harmonia/data/spread.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/random.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kQueries = 512;
+
+// Rows drawn by reservoir sampling, and the number of rows that were read.
+struct Drawn {
+  std::vector<std::size_t> numbers;
+  std::vector<std::vector<double>> rows;
+};
+
+Drawn draw_rows(RowSource& data, std::uint64_t seed) {
+  Drawn drawn;
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) {
+    for (std::size_t i = 0; i < block.values.rows(); ++i) {
+      const std::size_t number = block.first + i;
+      const double* row = block.values.row(i);
+      std::size_t place = drawn.rows.size();
+      if (place < kQueries) {
+        drawn.numbers.emplace_back();
+        drawn.rows.emplace_back();
+      } else {
+        place = draw_below({.seed = seed, .stream = Stream::subsample, .row = number}, number + 1);
+        if (place >= kQueries) continue;
+      }
+      drawn.numbers[place] = number;
+      drawn.rows[place].assign(row, row + block.values.columns());
+    }
+  }
+  data.rewind();
+  return drawn;
+}
+
+double squared_distance(const Schema& schema, const double* a, const double* b, std::size_t n, double bound) {
+  double sum = 0;
+  for (std::size_t j = 0; j < n && sum < bound; ++j) {
+    const bool fixed = !schema.empty() && schema[j].fixed;
+    if (fixed || std::isnan(a[j]) || std::isnan(b[j])) continue;
+    const double step = (a[j] - b[j]) / (schema.empty() ? 1 : schema[j].scale);
+    sum += step * step;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void ColumnSpread::add(double value) {
+  if (std::isnan(value)) return;
+  least = moments.count() == 0 ? value : std::min(least, value);
+  largest = moments.count() == 0 ? value : std::max(largest, value);
+  moments.add(value);
+}
+
+std::vector<ColumnSpread> column_spreads(RowSource& data, std::size_t most_rows) {
+  std::vector<ColumnSpread> spreads;
+  RowBlock block;
+  for (std::size_t left = most_rows; left > 0; left -= block.values.rows()) {
+    if (!data.read(block, std::min(left, rows_per_block(data.info().inputs)))) break;
+    spreads.resize(block.values.columns());
+    for (std::size_t i = 0; i < block.values.rows(); ++i) {
+      for (std::size_t j = 0; j < spreads.size(); ++j) spreads[j].add(block.values.row(i)[j]);
+    }
+  }
+  data.rewind();
+  return spreads;
+}
+
+void scale_features(Schema& schema, const std::string& scale, RowSource& data) {
+  if (scale == "none") return;
+  if (scale != "std" && scale != "range") {
+    throw Error(ErrorCode::usage, fmt::format("scale '{}' is not known; expected none, std or range", scale));
+  }
+  const std::vector<ColumnSpread> spreads = column_spreads(data, kAllRows);
+  for (std::size_t j = 0; j < schema.size() && j < spreads.size(); ++j) {
+    const double spread =
+        scale == "std" ? spreads[j].moments.deviation() : spreads[j].largest - spreads[j].least;
+    if (!schema[j].has_scale && spread > 0) schema[j].scale = spread;
+  }
+}
+
+double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t seed) {
+  const Drawn drawn = draw_rows(data, seed);
+  std::vector<double> nearest(drawn.rows.size(), std::numeric_limits<double>::infinity());
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) {
+    for (std::size_t q = 0; q < drawn.rows.size(); ++q) {
+      for (std::size_t i = 0; i < block.values.rows(); ++i) {
+        if (block.first + i == drawn.numbers[q]) continue;
+        const double square = squared_distance(schema, drawn.rows[q].data(), block.values.row(i),
+                                               block.values.columns(), nearest[q]);
+        if (square > 0) nearest[q] = std::min(nearest[q], square);
+      }
+    }
+  }
+  data.rewind();
+  std::erase_if(nearest, [](double square) { return !std::isfinite(square); });
+  if (nearest.empty()) {
+    throw Error(ErrorCode::input,
+                fmt::format("radius auto: {} has no two rows at different places; give a radius", data.info().source));
+  }
+  const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
+  std::nth_element(nearest.begin(), middle, nearest.end());
+  return 0.1 * std::sqrt(*middle);
+}
+
+}  // namespace harmonia

@@ -1,0 +1,296 @@
+#include "harmonia/measure/gamma.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <set>
+
+#include "gamma_summary.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/data/memory_source.hpp"
+#include "harmonia/model/black_box.hpp"
+#include "row_estimator.hpp"
+
+namespace harmonia {
+namespace {
+
+// The paper samples only where a whole ball is too much for it [Kersting 2024, section 5].
+constexpr std::size_t kPaperWholeBall = 1000;
+constexpr double kPaperShare = 0.001;
+
+// Puts the paper's own ball and sample in place of the user's.
+GammaOptions resolve(GammaOptions options, std::size_t inputs) {
+  if (!options.paper) return options;
+  options.precision = 0;
+  options.sample = 0;
+  options.ball.average = Average::surface;
+  options.ball.count = 0;
+  options.ball.kind = BallKind::simplex_pairs;
+  if (inputs > kPaperWholeBall) {
+    options.ball.kind = BallKind::one_hot;
+    options.sample = static_cast<std::uint64_t>(std::llround(kPaperShare * 2 * static_cast<double>(inputs)));
+  }
+  return options;
+}
+
+void check(const GammaOptions& options, const ModelInfo& model, std::size_t inputs) {
+  if (inputs != model.inputs) {
+    throw Error(ErrorCode::input,
+                fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
+  }
+  if (!(options.confidence > 0 && options.confidence < 1)) {
+    throw Error(ErrorCode::usage, fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
+  }
+  if (options.precision < 0 || options.floor < 0) {
+    throw Error(ErrorCode::usage, "precision and floor must not be negative");
+  }
+  if (!options.schema.empty() && options.schema.size() != inputs) {
+    throw Error(ErrorCode::usage,
+                fmt::format("the schema has {} features; the data has {} columns", options.schema.size(), inputs));
+  }
+  if (options.ball.kind == BallKind::listed && options.ball.directions.columns() != inputs) {
+    throw Error(ErrorCode::usage, fmt::format("directions have {} columns; the data has {}",
+                                              options.ball.directions.columns(), inputs));
+  }
+  if (options.ball.kind == BallKind::gaussian && options.ball.average == Average::solid) {
+    throw Error(ErrorCode::usage, "ball gaussian has no solid average; take random-pairs");
+  }
+  if (options.explain > 0 && !Ball(options.ball, options.schema, 0).shape(inputs).one_feature) {
+    throw Error(ErrorCode::usage, fmt::format("explain needs a ball that moves features one at a time: cross, simplex "
+                                              "or simplex+anti; not {}",
+                                              ball_name(options.ball)));
+  }
+}
+
+// FNV-1a over the values' bits.
+std::uint64_t fingerprint(std::span<const double> x) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const double value : x) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211U;
+  return hash;
+}
+
+/// Takes rows through balls, model and estimators, a wave of points at a time.
+class Driver {
+ public:
+  Driver(const Model& model, const GammaOptions& options, Run& run, const std::function<void(const GammaRow&)>& sink)
+      : model_(model),
+        options_(options),
+        run_(run),
+        sink_(sink),
+        ball_(options.ball, options.schema, run.seed),
+        observer_(options.output, model.info()),
+        box_(model, options.batch, run),
+        summariser_(options, model.info()) {}
+
+  /// Measures the rows of a block from `first` on.
+  void measure(const RowBlock& block, std::size_t first) {
+    finished_.assign(block.values.rows(), {});
+    emitted_ = next_ = first;
+    while (next_ < block.values.rows() || !active_.empty()) {
+      plan_wave(block);
+      if (!requests_.empty()) evaluate_wave();
+      settle(block);
+    }
+  }
+
+  /// Counts a row of an earlier run, which must have been of the same values.
+  void add_done(const std::vector<GammaRow>& entries, std::span<const double> x) {
+    if (fingerprint(x) != entries.front().fingerprint) {
+      throw Error(ErrorCode::input, fmt::format("row {} is not what it was when the run stopped; start anew",
+                                                entries.front().row));
+    }
+    warn(RowBall(ball_, x, entries.front().row));
+    run_.ledger.spend(entries.front().evaluations());
+    summariser_.add(entries);
+    ++rows_done_;
+  }
+
+  void set_rows(std::optional<std::size_t> rows) { rows_ = rows; }
+
+  GammaSummary summary() const {
+    GammaSummary summary = summariser_.summary();
+    summary.warnings.assign(warnings_.begin(), warnings_.end());
+    return summary;
+  }
+
+ private:
+  void plan_wave(const RowBlock& block) {
+    requests_.clear();
+    asked_.clear();
+    points_ = 0;
+    for (const auto& estimator : active_) ask(*estimator);
+    while (points_ < box_.wave() && next_ < block.values.rows() && activate(block)) ask(*active_.back());
+  }
+
+  // Starts the next row; false if it has to wait until it is known what the rows before it cost.
+  bool activate(const RowBlock& block) {
+    const std::span<const double> x(block.values.row(next_), block.values.columns());
+    const std::uint64_t number = block.first + next_;
+    check_missing(x, number);
+    RowBall ball(ball_, x, number);
+    warn(ball);
+    const VisitPlan plan = ball.moved() == 0 ? VisitPlan{} : plan_visit(ball.shape(), options_);
+    std::uint64_t limit = plan.limit;
+    const std::size_t points = ball.shape().points();
+    if (const std::uint64_t left = run_.ledger.left(); left != Ledger::kUnlimited) {
+      std::uint64_t promised = 0;
+      for (const auto& estimator : active_) promised += estimator->cost_left();
+      if (1 + limit * points + promised > left) {
+        if (!active_.empty()) return false;
+        limit = left > points ? (left - 1) / points : 0;
+        if (limit < 2 || !plan.shuffled) {
+          // What is left is no sample: the row gets no value, and the evaluations stay for others.
+          GammaRow row;
+          row.row = number;
+          row.moved = ball.moved();
+          row.outcome = Outcome::budget;
+          finished_[next_++] = {row};
+          return next_ < block.values.rows() && activate(block);
+        }
+      }
+    }
+    active_.push_back(std::make_unique<RowEstimator>(std::move(ball), plan, limit, options_, observer_));
+    ++next_;
+    return true;
+  }
+
+  void ask(RowEstimator& estimator) {
+    const std::uint64_t centre = estimator.started() ? 0 : 1;
+    const std::size_t points = estimator.ball().shape().points();
+    const std::uint64_t room = box_.wave() > points_ + centre ? (box_.wave() - points_ - centre) / points : 0;
+    std::uint64_t count = std::min(estimator.wanted(), room);
+    if (count == 0 && estimator.wanted() > 0) {
+      if (!requests_.empty()) return;
+      count = 1;
+    }
+    requests_.push_back(estimator.next(count));
+    asked_.push_back(&estimator);
+    points_ += requests_.back().points();
+  }
+
+  void evaluate_wave() {
+    if (answers_.rows() < points_) answers_.resize(points_, model_.info().outputs);
+    box_.evaluate(requests_, answers_.view().slice(0, points_));
+    std::size_t first = 0;
+    for (std::size_t r = 0; r < requests_.size(); ++r) {
+      const std::size_t count = requests_[r].points();
+      asked_[r]->take(requests_[r], answers_.view().slice(first, count));
+      first += count;
+    }
+  }
+
+  // Lets go of rows that are done, and passes them on in order.
+  void settle(const RowBlock& block) {
+    std::erase_if(active_, [&](const std::unique_ptr<RowEstimator>& estimator) {
+      if (!estimator->decide(quantiles_)) return false;
+      finished_[estimator->ball().row() - block.first] = estimator->entries(quantiles_);
+      return true;
+    });
+    for (; emitted_ < finished_.size() && !finished_[emitted_].empty(); ++emitted_, ++rows_done_) {
+      std::vector<GammaRow>& entries = finished_[emitted_];
+      for (GammaRow& entry : entries) {
+        entry.fingerprint = fingerprint({block.values.row(emitted_), block.values.columns()});
+        if (!block.ids.empty()) entry.id = block.ids[emitted_];
+        if (!block.labels.empty()) entry.label = block.labels[emitted_];
+        sink_(entry);
+      }
+      summariser_.add(entries);
+      entries.clear();
+      entries.shrink_to_fit();
+    }
+    if (run_.progress) run_.progress({rows_done_, rows_, run_.ledger.spent()});
+  }
+
+  void check_missing(std::span<const double> x, std::uint64_t number) const {
+    if (model_.info().takes_missing) return;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      if (!std::isnan(x[j])) continue;
+      throw Error(ErrorCode::input, fmt::format("row {}, column {} is missing (NaN); model {} takes no missing values",
+                                                number, j, model_.info().name));
+    }
+  }
+
+  void warn(const RowBall& ball) {
+    if (ball.below_resolution(model_.info().scalar)) {
+      warnings_.insert(fmt::format("radius {} is under the resolution of the inputs in {}: points of the ball cannot be "
+                                   "told from its centre",
+                                   options_.ball.radius,
+                                   model_.info().scalar == Scalar::float32 ? "float32" : "float64"));
+    }
+    if (!ball.shape().paired && options_.sample > 0) {
+      warnings_.insert(
+          "an unpaired sample of the ball measures the gradient more than gamma; take a paired ball, such as cross");
+    }
+  }
+
+  const Model& model_;
+  GammaOptions options_;
+  Run& run_;
+  const std::function<void(const GammaRow&)>& sink_;
+  Ball ball_;
+  Observer observer_;
+  BlackBox box_;
+  StudentQuantiles quantiles_;
+  GammaSummariser summariser_;
+  std::deque<std::unique_ptr<RowEstimator>> active_;
+  std::vector<PointRequest> requests_;
+  std::vector<RowEstimator*> asked_;
+  std::uint64_t points_ = 0;
+  Matrix<double> answers_;
+  std::vector<std::vector<GammaRow>> finished_;  // by row of the block, until passed on
+  std::size_t next_ = 0, emitted_ = 0, rows_done_ = 0;
+  std::optional<std::size_t> rows_;
+  std::set<std::string> warnings_;
+};
+
+}  // namespace
+
+std::string outcome_name(Outcome outcome) {
+  static constexpr std::array names{"exact", "sampled", "floor", "sparse", "budget", "unmoved", "undefined"};
+  return names[static_cast<std::size_t>(outcome)];
+}
+
+GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& asked, Run& run,
+                   const std::function<void(const GammaRow&)>& sink, const std::vector<GammaRow>& done) {
+  const std::size_t inputs = data.info().inputs;
+  const GammaOptions options = resolve(asked, inputs);
+  check(options, model.info(), inputs);
+  Driver driver(model, options, run, sink);
+  driver.set_rows(data.info().rows);
+  auto earlier = done.begin();
+  RowBlock block;
+  while (data.read(block, rows_per_block(inputs))) {
+    std::size_t first = 0;
+    for (; first < block.values.rows() && earlier != done.end(); ++first) {
+      std::vector<GammaRow> entries;
+      const std::size_t number = earlier->row;
+      for (; earlier != done.end() && earlier->row == number; ++earlier) entries.push_back(*earlier);
+      driver.add_done(entries, {block.values.row(first), inputs});
+    }
+    if (first < block.values.rows()) driver.measure(block, first);
+  }
+  return driver.summary();
+}
+
+GammaResult gamma(const Model& model, MatrixView<const double> x, const GammaOptions& options, Run& run) {
+  GammaResult result;
+  const auto data = make_memory_source(x);
+  result.summary = gamma(model, *data, options, run, [&](const GammaRow& row) { result.rows.push_back(row); });
+  return result;
+}
+
+std::uint64_t gamma_cost(const GammaOptions& asked, std::size_t inputs) {
+  const GammaOptions options = resolve(asked, inputs);
+  std::size_t moved = inputs;
+  for (const Feature& feature : options.schema) moved -= feature.fixed ? 1 : 0;
+  if (moved == 0) return 1;
+  const BallShape shape = Ball(options.ball, options.schema, 0).shape(moved);
+  return 1 + plan_visit(shape, options).limit * shape.points();
+}
+
+}  // namespace harmonia

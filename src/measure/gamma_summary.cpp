@@ -1,0 +1,89 @@
+#include "gamma_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace harmonia {
+
+void MeanGamma::add(const GammaRow& row) {
+  if (!row.gamma) return;
+  plug_in_.add(*row.gamma);
+  split_.add(row.split.value_or(*row.gamma));
+  if (row.value) value_.add(*row.value);
+  const double error = row.standard_error.value_or(0);
+  excess_.add(*row.gamma * *row.gamma - error * error);
+  only_low_ = row.low;
+  only_high_ = row.high;
+}
+
+// The plug-in estimate is biased upwards, the split estimate downwards, and neither bias shrinks with the number of
+// rows: the interval reaches from the lower end of the one to the upper end of the other.
+GammaStatistics MeanGamma::statistics(double confidence) const {
+  GammaStatistics result;
+  result.rows = plug_in_.count();
+  if (result.rows == 0) return result;
+  result.mean = plug_in_.mean();
+  result.rms = std::sqrt(std::max(0.0, excess_.value() / static_cast<double>(result.rows)));
+  if (value_.deviation() > 0) result.relative = plug_in_.mean() / value_.deviation();
+  if (result.rows == 1) {
+    result.low = only_low_;
+    result.high = only_high_;
+    return result;
+  }
+  const double t = student_t_quantile(0.5 + confidence / 2, static_cast<double>(result.rows - 1));
+  result.standard_error = plug_in_.standard_error();
+  result.low = std::max(0.0, split_.mean() - t * split_.standard_error());
+  result.high = plug_in_.mean() + t * plug_in_.standard_error();
+  return result;
+}
+
+GammaSummariser::GammaSummariser(const GammaOptions& options, const ModelInfo& model)
+    : options_(options), inputs_(model.inputs) {
+  if (options.output.kind == OutputChoice::Kind::all) columns_.resize(model.outputs);
+  counts_.outcomes.resize(static_cast<std::size_t>(Outcome::undefined) + 1);
+}
+
+void GammaSummariser::add(const std::vector<GammaRow>& entries) {
+  GammaRow average = entries.front();
+  if (!columns_.empty() && average.gamma) {
+    double gamma = 0, split = 0, error = 0;
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      columns_[k].add(entries[k]);
+      gamma += entries[k].gamma.value_or(0);
+      split += entries[k].split.value_or(0);
+      error += entries[k].standard_error.value_or(0);
+    }
+    const auto count = static_cast<double>(entries.size());
+    average.gamma = gamma / count;
+    average.split = split / count;
+    average.standard_error = error / count;
+    average.value.reset();
+    average.low.reset();
+    average.high.reset();
+  }
+  all_.add(average);
+  for (const GammaRow& entry : entries) {
+    for (const Contribution& part : entry.explain) weights_[part.feature] += std::abs(part.value);
+  }
+  ++counts_.outcomes[static_cast<std::size_t>(average.outcome)];
+  counts_.rows_shortened += average.shortened > 0 ? 1 : 0;
+  counts_.rows_partly_moved += average.moved < inputs_ ? 1 : 0;
+  counts_.evaluations += average.evaluations();
+}
+
+GammaSummary GammaSummariser::summary() const {
+  GammaSummary summary = counts_;
+  summary.gamma = all_.statistics(options_.confidence);
+  for (const MeanGamma& column : columns_) summary.columns.push_back(column.statistics(options_.confidence));
+  std::size_t rows = 0;
+  for (const std::size_t count : counts_.outcomes) rows += count;
+  for (const auto& [feature, weight] : weights_) {
+    summary.explain.push_back({feature, weight / static_cast<double>(rows)});
+  }
+  std::stable_sort(summary.explain.begin(), summary.explain.end(),
+                   [](const Contribution& a, const Contribution& b) { return a.value > b.value; });
+  if (summary.explain.size() > options_.explain) summary.explain.resize(options_.explain);
+  return summary;
+}
+
+}  // namespace harmonia

@@ -1,0 +1,91 @@
+#include "harmonia/measure/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "harmonia/core/error.hpp"
+
+namespace harmonia {
+namespace {
+
+using Kind = OutputChoice::Kind;
+constexpr std::array<std::pair<std::string_view, Kind>, 5> names{{{"label", Kind::label},
+                                                                  {"predicted", Kind::predicted},
+                                                                  {"norm", Kind::norm},
+                                                                  {"angle", Kind::angle},
+                                                                  {"all", Kind::all}}};
+
+std::size_t largest(std::span<const double> outputs) {
+  return static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
+}
+
+}  // namespace
+
+OutputChoice parse_output(const std::string& text) {
+  for (const auto& [name, kind] : names) {
+    if (text == name) return {kind, 0};
+  }
+  OutputChoice choice{Kind::column, 0};
+  constexpr std::string_view prefix = "column:";
+  const char* end = text.data() + text.size();
+  if (text.starts_with(prefix) && std::from_chars(text.data() + prefix.size(), end, choice.column) ==
+                                      std::from_chars_result{end, std::errc{}}) {
+    return choice;
+  }
+  throw Error(ErrorCode::usage,
+              fmt::format("output '{}' is not known; expected label, predicted, column:K, norm, angle or all", text));
+}
+
+std::string output_name(const OutputChoice& choice) {
+  for (const auto& [name, kind] : names) {
+    if (choice.kind == kind) return std::string(name);
+  }
+  return fmt::format("column:{}", choice.column);
+}
+
+std::optional<long long> class_of(std::span<const double> outputs) {
+  if (outputs.size() > 1) return static_cast<long long>(largest(outputs));
+  const double only = outputs[0];
+  if (only != std::floor(only) || std::abs(only) > 0x1p53) return std::nullopt;
+  return static_cast<long long>(only);
+}
+
+Observer::Observer(const OutputChoice& choice, const ModelInfo& model)
+    : choice_(choice), model_name_(model.name), width_(1) {
+  if (choice.kind == Kind::column && choice.column >= model.outputs) {
+    throw Error(ErrorCode::usage, fmt::format("output column:{}; model {} has {} (numbered from 0)", choice.column,
+                                              model.name, model.outputs));
+  }
+  if (choice.kind == Kind::norm || choice.kind == Kind::angle || choice.kind == Kind::all) width_ = model.outputs;
+}
+
+void Observer::observe(std::span<const double> outputs, std::span<const double> centre, std::span<double> out) const {
+  switch (choice_.kind) {
+    case Kind::label: {
+      const auto label = class_of(outputs);
+      if (!label) {
+        throw Error(ErrorCode::model,
+                    fmt::format("output label: model {} answered {}; a single column must hold whole numbers",
+                                model_name_, outputs[0]));
+      }
+      out[0] = static_cast<double>(*label);
+      break;
+    }
+    case Kind::predicted:
+      out[0] = outputs[largest(centre)];
+      break;
+    case Kind::column:
+      out[0] = outputs[choice_.column];
+      break;
+    default:
+      std::copy(outputs.begin(), outputs.end(), out.begin());
+  }
+}
+
+}  // namespace harmonia

@@ -1,0 +1,311 @@
+#include "row_estimator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/random.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::uint64_t kFirstLook = 16;          // directions before the first look of the stopping rule
+constexpr double kLookGrowth = 1.5;               // of the number of directions from look to look
+constexpr std::uint64_t kTrustedValues = 8;       // nonzero direction values before their spread is trusted
+constexpr std::uint64_t kEndlessLimit = 1 << 16;  // draws of an endless ball whose count was not said
+
+using Kind = OutputChoice::Kind;
+
+double length(std::span<const double> v) {
+  double square = 0;
+  for (const double component : v) square += component * component;
+  return std::sqrt(square);
+}
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+// The size of a vector, direction from one half-sample and length from the other, both ways.
+double split_length(std::span<const double> a, std::span<const double> b) {
+  const double product = dot(a, b), first = length(a), second = length(b);
+  return 0.5 * ((first > 0 ? product / first : 0) + (second > 0 ? product / second : 0));
+}
+
+bool smaller(const Contribution& a, const Contribution& b) { return std::abs(a.value) > std::abs(b.value); }
+
+}  // namespace
+
+double StudentQuantiles::operator()(double alpha, std::uint64_t freedom) {
+  const auto [known, is_new] = known_.try_emplace({alpha, freedom}, 0);
+  if (is_new) known->second = student_t_quantile(1 - alpha / 2, static_cast<double>(freedom));
+  return known->second;
+}
+
+VisitPlan plan_visit(const BallShape& shape, const GammaOptions& options) {
+  if (options.precision > 0 && !(options.floor > 0)) {
+    throw Error(ErrorCode::usage, "precision needs a floor above 0: a gamma near 0 would otherwise never be precise");
+  }
+  if (options.precision > 0 && options.sample > 0) {
+    throw Error(ErrorCode::usage, "sample and precision exclude each other: one fixes the size, the other finds it");
+  }
+  if (shape.endless) {
+    if (options.sample > 0 && shape.units > 0) {
+      throw Error(ErrorCode::usage, "the ball's count and sample both give the number of directions; give one");
+    }
+    const std::uint64_t asked = options.sample > 0 ? options.sample : shape.units;
+    if (asked == 0 && options.precision == 0) {
+      throw Error(ErrorCode::usage, "this ball has no end; give it a count, a sample or a precision");
+    }
+    return {asked > 0 ? asked : kEndlessLimit, false, true};
+  }
+  if (options.precision > 0) return {shape.units, true, true};
+  if (options.sample > 0 && options.sample < shape.units) return {options.sample, false, true};
+  return {shape.units, true, false};
+}
+
+RowEstimator::RowEstimator(RowBall ball, const VisitPlan& plan, std::uint64_t limit, const GammaOptions& options,
+                           const Observer& observer)
+    : ball_(std::move(ball)),
+      plan_(plan),
+      limit_(limit),
+      options_(&options),
+      observer_(&observer),
+      target_(options.precision > 0 ? std::min(kFirstLook, limit) : limit),
+      centre_(observer.width()),
+      unit_(observer.width()),
+      point_(observer.width()),
+      sums_(observer.width()) {
+  if (plan_.shuffled && !ball_.shape().endless) {
+    order_.resize(ball_.shape().units);
+    for (std::size_t k = 0; k < order_.size(); ++k) order_[k] = static_cast<std::uint32_t>(k);
+  }
+}
+
+std::uint64_t RowEstimator::cost_left() const {
+  return (started_ ? 0 : 1) + (limit_ - done_) * ball_.shape().points();
+}
+
+void RowEstimator::shuffle_to(std::uint64_t count) {
+  // Fisher–Yates, as far as it is needed.
+  for (; shuffled_ < count; ++shuffled_) {
+    const DrawKey key{
+        .seed = ball_.ball().seed(), .stream = Stream::permutation, .row = ball_.row(), .sample = shuffled_};
+    std::swap(order_[shuffled_], order_[shuffled_ + draw_below(key, order_.size() - shuffled_)]);
+  }
+}
+
+PointRequest RowEstimator::next(std::uint64_t count) {
+  if (!order_.empty()) shuffle_to(done_ + count);
+  return {&ball_, order_.empty() ? nullptr : order_.data(), done_, count, !started_};
+}
+
+void RowEstimator::take(const PointRequest& request, MatrixView<const double> answers) {
+  std::size_t i = 0;
+  if (request.centre) {
+    centre_outputs_.assign(answers.row(0), answers.row(0) + answers.columns);
+    observer_->observe(centre_outputs_, centre_outputs_, centre_);
+    started_ = true;
+    ++i;
+  }
+  const std::size_t points = ball_.shape().points();
+  for (std::uint64_t u = 0; u < request.count; ++u, ++done_) {
+    std::fill(unit_.begin(), unit_.end(), 0.0);
+    for (std::size_t p = 0; p < points; ++p, ++i) {
+      observer_->observe({answers.row(i), answers.columns}, centre_outputs_, point_);
+      for (std::size_t j = 0; j < unit_.size(); ++j) unit_[j] += ball_.weight(p) * (point_[j] - centre_[j]);
+    }
+    const std::uint64_t unit = request.unit(u);
+    for (std::size_t j = 0; j < unit_.size(); ++j) {
+      sums_[j].all.add(unit_[j]);
+      sums_[j].halves[done_ % 2].add(unit_[j]);
+      sums_[j].spread.add(unit_[j]);
+      if (unit_[j] != 0) ++sums_[j].nonzero;
+    }
+    if (options_->explain == 0) continue;
+    for (std::size_t e = 0; e < entry_count(); ++e) {
+      note(sums_[e], unit, entry_count() == unit_.size() ? unit_[e] : length(unit_));
+    }
+  }
+}
+
+void RowEstimator::note(Sums& sums, std::uint64_t unit, double value) const {
+  if (unit >= ball_.moved() || value == 0) return;
+  const double share = value / static_cast<double>(ball_.shape().units);
+  sums.explain.push_back({ball_.place(unit, 0).own, share});
+  std::push_heap(sums.explain.begin(), sums.explain.end(), smaller);
+  if (sums.explain.size() <= options_->explain) return;
+  std::pop_heap(sums.explain.begin(), sums.explain.end(), smaller);
+  sums.explain.pop_back();
+}
+
+bool RowEstimator::decide(StudentQuantiles& quantiles) {
+  if (done_ < target_) return false;
+  if (options_->precision == 0 || done_ == limit_) return true;
+  ++look_;
+  bool precise = true, low = true;
+  for (std::size_t e = 0; e < entry_count(); ++e) {
+    const Estimate now = estimate(e, quantiles);
+    const bool trusted = now.defined && !now.sparse;
+    precise &= trusted && now.half_width <= options_->precision * now.gamma;
+    low &= trusted && now.half_width <= std::max(options_->precision * now.gamma, options_->floor);
+  }
+  met_precision_ = precise;
+  met_floor_ = low;
+  if (precise || low) return true;
+  target_ = std::min(limit_, static_cast<std::uint64_t>(std::ceil(static_cast<double>(done_) * kLookGrowth)));
+  return false;
+}
+
+// Looks share the error rate: α/(k(k+1)) at look k sums to α over all of them.
+double RowEstimator::alpha() const {
+  const double alpha = 1 - options_->confidence;
+  if (options_->precision == 0) return alpha;
+  const double look = static_cast<double>(look_ + (met_precision_ || met_floor_ ? 0 : 1));
+  return alpha / (look * (look + 1));
+}
+
+double RowEstimator::half_mean(std::size_t j, int half) const {
+  const std::uint64_t count = half == 0 ? (done_ + 1) / 2 : done_ / 2;
+  return count == 0 ? 0 : sums_[j].halves[half].value() / static_cast<double>(count);
+}
+
+double RowEstimator::standard_error(std::size_t j) const {
+  if (exact()) return 0;
+  const BallShape& shape = ball_.shape();
+  const double seen = static_cast<double>(done_) / static_cast<double>(shape.units);
+  const double correction = shape.endless ? 1 : std::sqrt(1 - seen);
+  return sums_[j].spread.standard_error() * correction;
+}
+
+bool RowEstimator::sparse(std::size_t j) const { return !exact() && sums_[j].nonzero < kTrustedValues; }
+
+std::size_t RowEstimator::entry_count() const { return options_->output.kind == Kind::all ? sums_.size() : 1; }
+
+RowEstimator::Estimate RowEstimator::estimate(std::size_t entry, StudentQuantiles& quantiles) const {
+  const double t = exact() || done_ < 2 ? 0 : quantiles(alpha(), done_ - 1);
+  if (options_->output.kind == Kind::norm) return norm_estimate(t);
+  if (options_->output.kind == Kind::angle) return angle_estimate(t);
+  return scalar_estimate(entry, t);
+}
+
+RowEstimator::Estimate RowEstimator::scalar_estimate(std::size_t j, double t) const {
+  Estimate result;
+  const double delta = mean(j);
+  result.delta = delta;
+  result.gamma = std::abs(delta);
+  result.standard_error = standard_error(j);
+  result.half_width = t * result.standard_error;
+  const double first = half_mean(j, 0), second = half_mean(j, 1);
+  result.split = exact() ? result.gamma : split_length({&first, 1}, {&second, 1});
+  result.sparse = sparse(j);
+  return result;
+}
+
+// The estimate's error is a vector of total variance S² = Σ se². Of all normal vectors with that total variance the
+// one on a line has the heaviest tail [Székely 2003], so ± t·S covers at least as often as it does for a number.
+RowEstimator::Estimate RowEstimator::norm_estimate(double t) const {
+  Estimate result;
+  const std::size_t k = sums_.size();
+  std::vector<double> delta(k), first(k), second(k), errors(k);
+  result.sparse = true;
+  for (std::size_t j = 0; j < k; ++j) {
+    delta[j] = mean(j);
+    first[j] = half_mean(j, 0);
+    second[j] = half_mean(j, 1);
+    errors[j] = standard_error(j);
+    result.sparse = result.sparse && sparse(j);
+  }
+  result.gamma = length(delta);
+  result.standard_error = length(errors);
+  result.half_width = t * result.standard_error;
+  result.split = exact() ? result.gamma : split_length(first, second);
+  return result;
+}
+
+// The angle from the parts of delta along and across the row's own output: nothing large is subtracted.
+RowEstimator::Estimate RowEstimator::angle_estimate(double t) const {
+  Estimate result = norm_estimate(t);
+  const std::size_t k = sums_.size();
+  const double size = length(centre_);
+  std::vector<double> across(k), first(k), second(k);
+  double along = 0, along_first = 0, along_second = 0;
+  for (std::size_t j = 0; j < k && size > 0; ++j) {
+    along += mean(j) * centre_[j] / size;
+    along_first += half_mean(j, 0) * centre_[j] / size;
+    along_second += half_mean(j, 1) * centre_[j] / size;
+  }
+  for (std::size_t j = 0; j < k && size > 0; ++j) {
+    const double unit = centre_[j] / size;
+    across[j] = mean(j) - along * unit;
+    first[j] = half_mean(j, 0) - along_first * unit;
+    second[j] = half_mean(j, 1) - along_second * unit;
+  }
+  const double average = std::hypot(length(across), size + along);
+  result.defined = size > 0 && average > 0;
+  if (!result.defined) return result;
+  const auto turn = [&](double error) { return error >= average ? std::numbers::pi : std::asin(error / average); };
+  result.gamma = std::atan2(length(across), size + along);
+  result.half_width = turn(result.half_width);
+  result.standard_error = turn(result.standard_error);
+  result.split = exact() ? result.gamma : std::atan2(split_length(first, second), size + along);
+  return result;
+}
+
+std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
+  std::vector<GammaRow> rows;
+  const bool all = options_->output.kind == Kind::all;
+  const bool scalar = all || observer_->width() == 1;
+  for (std::size_t e = 0; e < entry_count(); ++e) {
+    GammaRow row;
+    row.row = ball_.row();
+    if (all) row.column = e;
+    if (centre_outputs_.size() > 1 || options_->output.kind == Kind::label) row.class_ = class_of(centre_outputs_);
+    if (scalar) row.value = centre_[e];
+    row.points = done_ * ball_.shape().points();
+    row.moved = ball_.moved();
+    row.shortened = ball_.shortened();
+    if (done_ == 0) {
+      row.outcome = Outcome::unmoved;
+      rows.push_back(std::move(row));
+      continue;
+    }
+    const Estimate now = estimate(e, quantiles);
+    if (!now.defined) {
+      row.outcome = Outcome::undefined;
+      rows.push_back(std::move(row));
+      continue;
+    }
+    const Interval interval = magnitude_interval(now.gamma, now.half_width);
+    row.gamma = now.gamma;
+    row.split = now.split;
+    row.standard_error = now.standard_error;
+    row.low = now.sparse ? 0 : interval.low;
+    if (!now.sparse) row.high = interval.high;
+    if (now.delta && options_->output.kind != Kind::norm && options_->output.kind != Kind::angle) {
+      const double n = static_cast<double>(ball_.moved()), r = ball_.ball().options().radius;
+      const bool solid = ball_.ball().options().average == Average::solid;
+      row.delta = now.delta;
+      row.laplacian = 2 * (solid ? n + 2 : n) * *now.delta / (r * r);
+    }
+    row.outcome = exact()                                            ? Outcome::exact
+                  : now.sparse                                       ? Outcome::sparse
+                  : limit_ < plan_.limit                             ? Outcome::budget
+                  : options_->precision > 0 && !met_precision_ && met_floor_ ? Outcome::floor
+                  : options_->precision > 0 && !met_precision_       ? Outcome::budget
+                                                                     : Outcome::sampled;
+    row.explain = sums_[e].explain;
+    std::sort(row.explain.begin(), row.explain.end(), [](const Contribution& a, const Contribution& b) {
+      return std::abs(a.value) != std::abs(b.value) ? std::abs(a.value) > std::abs(b.value) : a.feature < b.feature;
+    });
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace harmonia

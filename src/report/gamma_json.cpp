@@ -1,0 +1,109 @@
+#include "gamma_json.hpp"
+
+#include <cmath>
+
+namespace harmonia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json statistics_json(const GammaStatistics& s) {
+  return {{"mean", or_null(s.mean)},     {"low", or_null(s.low)},           {"high", or_null(s.high)},
+          {"stderr", or_null(s.standard_error)}, {"rms", or_null(s.rms)}, {"relative", or_null(s.relative)},
+          {"rows", s.rows}};
+}
+
+Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) {
+  Json list = Json::array();
+  for (const Contribution& part : parts) {
+    list.push_back({{"feature", feature_name(data, part.feature)}, {"column", part.feature}, {"contribution", part.value}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json options_json(const GammaRunRecord& record) {
+  const GammaOptions& o = record.options;
+  Json json{{"radius", o.ball.radius},
+            {"radius_auto", record.automatic_radius},
+            {"ball", ball_name(o.ball)},
+            {"average", o.ball.average == Average::solid ? "solid" : "surface"},
+            {"scale", record.scale},
+            {"output", output_name(o.output)},
+            {"sample", o.sample > 0 ? Json(o.sample) : Json(nullptr)},
+            {"precision", o.precision > 0 ? Json(o.precision) : Json(nullptr)},
+            {"floor", o.floor > 0 ? Json(o.floor) : Json(nullptr)},
+            {"paper", o.paper},
+            {"confidence", o.confidence},
+            {"explain", o.explain},
+            {"seed", record.seed}};
+  if (record.has_schema) {
+    Json features = Json::object();
+    for (const Feature& f : o.schema) {
+      Json entry{{"scale", f.scale}};
+      if (f.bounded()) {
+        entry["bounds"] = {std::isfinite(f.lower) ? Json(f.lower) : Json(nullptr),
+                           std::isfinite(f.upper) ? Json(f.upper) : Json(nullptr)};
+      }
+      if (f.integer) entry["integer"] = true;
+      if (f.fixed) entry["fixed"] = true;
+      features[f.name] = std::move(entry);
+    }
+    json["schema"] = std::move(features);
+  }
+  return json;
+}
+
+Json row_json(const GammaRow& row, const GammaRunRecord& record) {
+  Json json{{"row", row.row}};
+  if (!row.id.empty()) json["id"] = row.id;
+  if (!row.label.empty()) json["label"] = row.label;
+  if (row.column) json["column"] = *row.column;
+  json["class"] = or_null(row.class_);
+  json["value"] = or_null(row.value);
+  json["gamma"] = or_null(row.gamma);
+  json["low"] = or_null(row.low);
+  json["high"] = or_null(row.high);
+  json["delta"] = or_null(row.delta);
+  json["laplacian"] = or_null(row.laplacian);
+  json["split"] = or_null(row.split);
+  json["stderr"] = or_null(row.standard_error);
+  json["points"] = row.points;
+  json["outcome"] = outcome_name(row.outcome);
+  if (row.moved < record.data.inputs) json["moved"] = row.moved;
+  if (row.shortened > 0) json["shortened"] = row.shortened;
+  if (record.options.explain > 0) json["explain"] = explain_json(row.explain, record.data);
+  return json;
+}
+
+Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
+  Json json{{"gamma", statistics_json(summary.gamma)}};
+  if (!summary.columns.empty()) {
+    for (const GammaStatistics& column : summary.columns) json["columns"].push_back(statistics_json(column));
+  }
+  Json outcomes = Json::object();
+  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
+    if (summary.outcomes[i] > 0) outcomes[outcome_name(static_cast<Outcome>(i))] = summary.outcomes[i];
+  }
+  json["outcomes"] = std::move(outcomes);
+  if (record.options.explain > 0) json["explain"] = explain_json(summary.explain, record.data);
+  if (summary.rows_shortened > 0) {
+    json["bounds"] = {{"rows_shortened", summary.rows_shortened},
+                      {"rule", "a step that would leave the bounds is cut short on both sides alike"}};
+  }
+  if (summary.rows_partly_moved > 0) json["rows_partly_moved"] = summary.rows_partly_moved;
+  if (record.options.ball.kind == BallKind::rotated) {
+    json["shared_directions"] = true;
+    json["rotation"] = record.data.inputs <= 2048 ? "haar" : "hadamard approximation";
+  }
+  json["warnings"] = summary.warnings;
+  return json;
+}
+
+}  // namespace harmonia

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harmonia/report/gamma_report.hpp"
+
+namespace harmonia {
+namespace {
+
+// Four significant digits, aligned for reading down a column.
+std::string number(const std::optional<double>& value) {
+  if (!value) return "-";
+  if (*value == 0) return "0";
+  const double size = std::abs(*value);
+  return size >= 1e-4 && size < 1e6 ? fmt::format("{:.4g}", *value) : fmt::format("{:.3e}", *value);
+}
+
+// 1234567 as 1,234,567.
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
+  return digits;
+}
+
+std::string interval(const std::optional<double>& low, const std::optional<double>& high) {
+  return fmt::format("[{}, {}]", number(low), high ? number(high) : "?");
+}
+
+std::string what_was_done(const GammaRunRecord& record) {
+  const GammaOptions& o = record.options;
+  std::string text = fmt::format("{} ball, radius {}{}", ball_name(o.ball), o.ball.radius,
+                                 record.automatic_radius ? " (found: auto)" : "");
+  if (o.ball.average == Average::solid) text += ", solid";
+  if (o.paper) return text + ", the paper's own procedure";
+  if (o.sample > 0) text += fmt::format(", sample {}", o.sample);
+  if (o.precision > 0) text += fmt::format(", precision {} floor {}", o.precision, o.floor);
+  return text;
+}
+
+}  // namespace
+
+std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summary, const WorstRows& worst) {
+  std::size_t rows = 0;
+  std::string outcomes;
+  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
+    if (summary.outcomes[i] == 0) continue;
+    rows += summary.outcomes[i];
+    outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", grouped(summary.outcomes[i]),
+                            outcome_name(static_cast<Outcome>(i)));
+  }
+  std::string text = fmt::format("gamma of {} on {}: {} rows of {} features\n", record.model.name, record.data.source,
+                                 grouped(rows), grouped(record.data.inputs));
+  text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output), record.seed);
+  const GammaStatistics& g = summary.gamma;
+  const int percent = static_cast<int>(std::lround(100 * record.options.confidence));
+  text += fmt::format("  mean gamma   {:<12} {} % interval {}\n", number(g.mean), percent, interval(g.low, g.high));
+  text += fmt::format("  rms          {:<12}", number(g.rms));
+  text += g.relative ? fmt::format(" {} of the output's spread\n", number(g.relative)) : "\n";
+  text += fmt::format("  outcomes     {}\n", outcomes);
+  for (std::size_t k = 0; k < summary.columns.size() && k < 20; ++k) {
+    const GammaStatistics& column = summary.columns[k];
+    text += fmt::format("  output {:<5} {:<12} {} % interval {}\n", k, number(column.mean), percent,
+                        interval(column.low, column.high));
+  }
+  if (!summary.explain.empty()) {
+    text += "  features     ";
+    for (std::size_t i = 0; i < summary.explain.size(); ++i) {
+      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", feature_name(record.data, summary.explain[i].feature),
+                          number(summary.explain[i].value));
+    }
+    text += "\n";
+  }
+  if (!worst.rows().empty() && rows > 1) {
+    text += fmt::format("\n  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", "row", "class", "value", "gamma",
+                        "interval", "points", "outcome");
+    for (const GammaRow& row : worst.rows()) {
+      const std::string name = row.id.empty() ? std::to_string(row.row) : row.id;
+      text += fmt::format("  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", name,
+                          row.class_ ? std::to_string(*row.class_) : "-", number(row.value), number(row.gamma),
+                          interval(row.low, row.high), row.points, outcome_name(row.outcome));
+    }
+    if (rows > worst.rows().size()) {
+      text += fmt::format("  … the {} rows with the largest gamma, of {}\n", worst.rows().size(), grouped(rows));
+    }
+  }
+  const double rate = record.seconds > 0 ? static_cast<double>(summary.evaluations) / record.seconds : 0;
+  text += fmt::format("\n{} evaluations in {:.3g} s ({:.3g} a second)\n", grouped(summary.evaluations), record.seconds, rate);
+  return text;
+}
+
+}  // namespace harmonia

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gamma_json.hpp"
+#include "harmonia/report/gamma_report.hpp"
+
+namespace harmonia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+template <class T>
+std::string csv_field(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : std::string();
+}
+
+}  // namespace
+
+GammaJsonWriter::GammaJsonWriter(const std::string& path, const GammaRunRecord& record)
+    : file_(path), record_(record) {
+  Json head{{"schema", "harmonia/1"},
+            {"command", "gamma"},
+            {"model",
+             {{"path", record.model.name},
+              {"kind", record.model.kind},
+              {"inputs", record.model.inputs},
+              {"outputs", record.model.outputs}}},
+            {"options", options_json(record)},
+            {"command_line", record.command_line}};
+  std::string text = dump(head);
+  text.pop_back();  // the brace: rows and summary follow
+  file_.write(text + ",\n\"rows\": [");
+}
+
+void GammaJsonWriter::add(const GammaRow& row) {
+  file_.write(empty_ ? "\n" : ",\n");
+  file_.write(dump(row_json(row, record_)));
+  empty_ = false;
+}
+
+void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
+  std::size_t rows = 0;
+  for (const std::size_t count : summary.outcomes) rows += count;
+  Json tail{{"data", {{"source", record_.data.source}, {"rows", rows}, {"inputs", record_.data.inputs}}},
+            {"summary", summary_json(summary, record_)},
+            {"evaluations", summary.evaluations},
+            {"seconds", seconds},
+            {"version", HARMONIA_VERSION}};
+  file_.write("\n],\n" + dump(tail).substr(1) + "\n");
+  file_.commit();
+}
+
+GammaCsvWriter::GammaCsvWriter(const std::string& path, const GammaRunRecord& record) : file_(path), record_(record) {
+  file_.write("row,id,label,column,class,value,gamma,low,high,delta,laplacian,split,stderr,points,outcome,explain\n");
+}
+
+void GammaCsvWriter::add(const GammaRow& row) {
+  std::string explain;
+  for (const Contribution& part : row.explain) {
+    explain += fmt::format("{}{}={}", explain.empty() ? "" : "; ", feature_name(record_.data, part.feature), part.value);
+  }
+  file_.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.row, csv_field(row.id),
+                          csv_field(row.label), csv_field(row.column), csv_field(row.class_), csv_field(row.value),
+                          csv_field(row.gamma), csv_field(row.low), csv_field(row.high), csv_field(row.delta),
+                          csv_field(row.laplacian), csv_field(row.split), csv_field(row.standard_error), row.points,
+                          outcome_name(row.outcome), csv_field(explain)));
+}
+
+void WorstRows::add(const GammaRow& row) {
+  if (!row.gamma || (rows_.size() == count_ && (count_ == 0 || *row.gamma <= *rows_.back().gamma))) return;
+  const auto place = std::upper_bound(rows_.begin(), rows_.end(), row,
+                                      [](const GammaRow& a, const GammaRow& b) { return *a.gamma > *b.gamma; });
+  rows_.insert(place, row);
+  if (rows_.size() > count_) rows_.pop_back();
+}
+
+}  // namespace harmonia
