@@ -46,8 +46,8 @@ double largest_defect(const Matrix<double>& values) {
   return largest;
 }
 
-// Over-relaxation at its best omega multiplies the error by omega − 1 a sweep [Young 1954], so
-// that the number of sweeps is known beforehand.
+// Over-relaxation at its best omega multiplies the error by omega − 1 a sweep [Young 1954], so that the
+// number of sweeps is known beforehand.
 void relax(Matrix<double>& values) {
   const auto cosine = [](std::size_t nodes) {
     return std::cos(std::numbers::pi / static_cast<double>(nodes - 1));
