@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 .PHONY: help setup build program test test-release test-asan test-tsan fuzz demo bench format check-format tidy clean
 
 help: ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || grep -E '^[a-z-]+:.*##' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' Makefile
 
 setup: ## install what building and testing need (Debian packages, a Python environment outside the repository)
 	@scripts/setup.sh test
