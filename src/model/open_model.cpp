@@ -48,7 +48,7 @@ struct Kind {
 };
 
 // A new kind of model is a new row.
-constexpr std::array kinds{
+constexpr std::array kKinds{
     Kind{"function", "fn:", open_function},
     Kind{"command", "cmd:", open_command_model},
     Kind{"http", "http://", open_http_model},
@@ -59,7 +59,7 @@ constexpr std::array kinds{
 
 std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
                                   std::span<const double> example) {
-  for (const Kind& kind : kinds) {
+  for (const Kind& kind : kKinds) {
     if (options.kind.empty() ? address.starts_with(kind.prefix) : options.kind == kind.name) {
       return kind.open(address, options, example);
     }

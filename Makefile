@@ -1,0 +1,67 @@
+# The ways through this repository. `make help` lists them.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: help setup build program test test-release test-asan test-tsan fuzz demo bench format check-format tidy clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' Makefile
+
+setup: ## install what building and testing need (Debian packages, a Python environment outside the repository)
+	@scripts/setup.sh test
+
+# The Python tests are there once `make setup` has made their environment.
+configure = venv=$$(scripts/setup.sh --venv || true); \
+	cmake --preset release --log-level=NOTICE -DHARMONIA_TEST_PYTHON="$${venv:+$$venv/bin/python}" >/dev/null
+
+build: ## build everything with optimisation; the program is build/harmonia
+	@$(configure)
+	cmake --build build --parallel $(JOBS)
+
+program:
+	@$(configure)
+	cmake --build build --parallel $(JOBS) --target harmonia_cli
+
+test: setup build test-release test-asan test-tsan fuzz check-format tidy ## every test, with sanitizers, fuzzing, format and clang-tidy
+	@scripts/count_tests.sh build build-asan build-tsan
+
+test-release: ## the tests of build/, in C++ and Python
+	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error --output-junit tests.xml
+
+test-asan: ## the C++ tests under the address and undefined-behaviour sanitizers
+	$(call sanitized,asan)
+
+test-tsan: ## the C++ tests under the thread sanitizer
+	$(call sanitized,tsan)
+
+# The thread sanitizer's shadow memory wants addresses that the kernel's randomisation may take: without it, where
+# that is allowed.
+sanitized = @fixed=; ! setarch --addr-no-randomize true 2>/dev/null || fixed='setarch --addr-no-randomize'; set -ex; \
+	cmake --preset $(1) --log-level=NOTICE >/dev/null; \
+	$$fixed cmake --build build-$(1) --parallel $(JOBS) --target harmonia_tests; \
+	$$fixed ctest --test-dir build-$(1) --parallel $(JOBS) --output-on-failure --no-tests=error --output-junit tests.xml
+
+fuzz: ## every fuzz target for ten seconds
+	@if [ -x scripts/fuzz.sh ]; then scripts/fuzz.sh 10; else echo "fuzz: no scripts/fuzz.sh"; fi
+
+demo: ## install what building needs, build, and show the program at work
+	@scripts/setup.sh build
+	@$(MAKE) --no-print-directory program
+	scripts/demo.sh
+
+bench: build ## run the benchmarks
+	@for program in build/bench/*_bench; do if [ -x "$$program" ]; then echo "== $$program"; "$$program" || exit 1; fi; done
+
+format: ## put all C++ into form
+	scripts/format.sh
+
+check-format: ## fail where 'make format' would change something
+	@scripts/format.sh --check
+
+tidy: ## run clang-tidy over what changed since it was last clean
+	@[ -e build/compile_commands.json ] || { $(configure); }
+	@scripts/tidy.sh
+
+clean: ## remove the build folders
+	rm -rf build build-debug build-asan build-tsan build-fuzz

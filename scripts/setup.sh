@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Installs what Harmonia is built and tested with. Does nothing, and says nothing, where all of it is there.
+#   scripts/setup.sh build    the compiler and the libraries
+#   scripts/setup.sh [test]   those, the test tools, and a Python environment outside the repository
+#   scripts/setup.sh --venv   prints the folder of that environment; exit code 1 if it is not made yet
+# HARMONIA_CACHE is where the environment is kept (default: ~/.cache/harmonia).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build_packages=(g++ cmake ninja-build pkg-config ccache
+  libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libboost-dev)
+# libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3 python3-venv openssl)
+requirements=tests/requirements.txt
+cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
+
+fail() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    fail "not root, and no sudo: install these yourself: ${missing[*]}"
+  fi
+}
+
+install_packages() {
+  command -v dpkg-query >/dev/null || fail "this is not Debian; install the likes of: $*"
+  local there package
+  there=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
+  missing=()
+  for package in "$@"; do
+    grep -qxF "$package installed" <<<"$there" || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "setup: installing ${missing[*]}"
+  local log
+  log=$(mktemp)
+  # An unreachable source is no error to 'update'; 'install' says whether the packages can be had.
+  as_root apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y \
+    --no-install-recommends "${missing[@]}" >>"$log" 2>&1 ||
+    fail "these Debian packages cannot be installed: ${missing[*]} ($(grep -m1 '^E:' "$log" || tail -n1 "$log"); log: $log)"
+  rm -f "$log"
+}
+
+# Debian's own Python where it can make environments, else the one on PATH.
+find_python() {
+  local candidate
+  for candidate in /usr/bin/python3 "$(command -v python3 || true)"; do
+    if [ -n "$candidate" ] && "$candidate" -c 'import ensurepip, venv' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# The folder's name says what is in it, so that a change of the requirements makes a new one.
+venv_path() {
+  local python=$1 hash
+  hash=$({ cat "$requirements"; "$python" -c 'import sys; print(sys.executable, sys.version)'; } | sha256sum)
+  echo "$cache/venv-${hash:0:16}"
+}
+
+make_venv() {
+  local python venv
+  python=$(find_python) || fail "no python3 that can make environments (Debian: python3-venv)"
+  venv=$(venv_path "$python")
+  [ ! -e "$venv/complete" ] || return 0
+  mkdir -p "$cache"
+  # Two set-ups at once: the second waits, and finds the work done.
+  exec 9>"$cache/lock"
+  flock 9
+  [ ! -e "$venv/complete" ] || return 0
+  echo "setup: making $venv with $(grep -cE '^[A-Za-z]' "$requirements") pinned Python packages and what they need"
+  rm -rf "$venv"
+  "$python" -m venv "$venv" 9>&- || fail "$python cannot make an environment in $venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -r "$requirements" \
+    >"$venv/pip.log" 2>&1 9>&- ||
+    fail "the Python packages of $requirements cannot be installed ($(grep -m1 '^ERROR' "$venv/pip.log" || tail -n1 "$venv/pip.log"); log: $venv/pip.log)"
+  touch "$venv/complete"
+}
+
+case "${1:-test}" in
+  build)
+    install_packages "${build_packages[@]}"
+    ;;
+  test)
+    install_packages "${build_packages[@]}" "${test_packages[@]}"
+    make_venv
+    ;;
+  --venv)
+    python=$(find_python) && venv=$(venv_path "$python") && [ -e "$venv/complete" ] || exit 1
+    echo "$venv"
+    ;;
+  *)
+    fail "unknown argument '$1'; expected build, test or --venv"
+    ;;
+esac

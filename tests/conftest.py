@@ -1,0 +1,46 @@
+"""What the Python tests share. HARMONIA_PROGRAM and HARMONIA_BUILD_DIR override where the build is looked for."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def build_dir() -> Path:
+    """The release build."""
+    return Path(os.environ.get("HARMONIA_BUILD_DIR", ROOT / "build"))
+
+
+@pytest.fixture(scope="session")
+def program(build_dir: Path) -> Path:
+    """The command-line program."""
+    path = Path(os.environ.get("HARMONIA_PROGRAM", build_dir / "harmonia"))
+    assert path.is_file(), f"no program at {path}; run 'make build' first"
+    return path
+
+
+@pytest.fixture(scope="session")
+def harmonia(program: Path):
+    """Runs the program: harmonia("gamma", "fn:f1", "uniform:10", "--radius", 0.1).stdout.
+
+    Arguments become text; further keywords go to subprocess.run. Never raises for an exit code.
+    """
+
+    def run(*arguments, timeout: float = 120, **keywords) -> subprocess.CompletedProcess:
+        if "input" not in keywords:
+            keywords.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run(
+            [str(program), *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **keywords
+        )
+
+    return run

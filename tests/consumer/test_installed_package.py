@@ -1,0 +1,34 @@
+"""The installed package serves a project of its own: find_package, build, run."""
+
+import re
+import subprocess
+
+
+def run(*command, **keywords):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300, **keywords)
+    assert done.returncode == 0, f"{command} failed\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_find_package_builds_and_runs(root, build_dir, tmp_path):
+    prefix, build = tmp_path / "prefix", tmp_path / "build"
+    run("cmake", "--install", build_dir, "--prefix", prefix)
+    # The header-only libraries are ours alone: a consumer does without them.
+    hidden = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("nlohmann_json", "Boost", "CLI11")]
+    run("cmake", "-S", root / "examples" / "consumer", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
+        *hidden)
+    run("cmake", "--build", build)
+    assert run(build / "consumer") == "f2(1, 2, 3) = 14\n"
+
+
+def test_the_package_names_no_place_of_this_machine(root, build_dir, tmp_path):
+    run("cmake", "--install", build_dir, "--prefix", tmp_path)
+    for file in tmp_path.rglob("*.cmake"):
+        text = file.read_text()
+        assert str(root) not in text, file
+        assert not re.search("nlohmann|Boost|harmonia_flags", text), file
+
+
+def test_the_installed_program_runs(build_dir, tmp_path):
+    run("cmake", "--install", build_dir, "--prefix", tmp_path)
+    run(tmp_path / "bin" / "harmonia", "--version")
