@@ -1,0 +1,71 @@
+#include "harmonia/data/memory_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "column_choice.hpp"
+#include "harmonia/core/error.hpp"
+#include "number_text.hpp"
+
+namespace harmonia {
+namespace {
+
+class MemorySource final : public RowSource {
+ public:
+  MemorySource(MatrixView<const double> rows, std::vector<std::string> names) : rows_(rows) {
+    if (rows.rows == 0 || rows.columns == 0) {
+      throw Error(ErrorCode::usage, fmt::format("rows in memory are {} × {}; expected at least 1 × 1",
+                                                rows.rows, rows.columns));
+    }
+    if (!names.empty() && names.size() != rows.columns) {
+      throw Error(ErrorCode::usage,
+                  fmt::format("rows in memory have {}; {} given", counted(rows.columns, "column"),
+                              names.size() == 1 ? "1 name is" : fmt::format("{} names are", names.size())));
+    }
+    info_.source = "memory";
+    info_.features = names.empty() ? numbered_names(rows.columns) : std::move(names);
+    info_.rows = rows.rows;
+  }
+
+  const DataInfo& info() const override { return info_; }
+
+  bool read(RowBlock& block, std::size_t limit) override {
+    assert(limit > 0);
+    const MatrixView<const double> rows = rows_.slice(row_, std::min(limit, rows_.rows - row_));
+    block.first = row_;
+    block.ids.clear();
+    block.labels.clear();
+    block.values.resize(rows.rows, rows.columns);
+    const std::size_t size = rows.rows * rows.columns;
+    const auto* infinite =
+        std::find_if(rows.data, rows.data + size, [](double value) { return std::isinf(value); });
+    if (infinite != rows.data + size) {
+      const auto at = static_cast<std::size_t>(infinite - rows.data);
+      throw Error(ErrorCode::input,
+                  fmt::format("memory row {}, column {} ({}) is infinite", row_ + at / rows.columns,
+                              at % rows.columns, printable(info_.features[at % rows.columns])));
+    }
+    std::copy(rows.data, rows.data + size, block.values.view().data);
+    row_ += rows.rows;
+    return rows.rows > 0;
+  }
+
+  void rewind() override { row_ = 0; }
+
+ private:
+  MatrixView<const double> rows_;
+  DataInfo info_;
+  std::size_t row_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> make_memory_source(MatrixView<const double> rows, std::vector<std::string> names) {
+  return std::make_unique<MemorySource>(rows, std::move(names));
+}
+
+}  // namespace harmonia

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/data/csv_source.hpp"
+#include "harmonia/data/generated_source.hpp"
+#include "harmonia/data/npy_source.hpp"
+#include "harmonia/data/row_source.hpp"
+#include "number_text.hpp"
+
+namespace harmonia {
+namespace {
+
+struct Kind {
+  std::string_view name;  // a prefix if it ends in a colon, otherwise an extension
+  std::string_view form;  // how a user writes it
+  std::unique_ptr<RowSource> (*open)(const std::string&, const DataOptions&);
+};
+
+// A new kind of data is a new row.
+constexpr std::array kKinds{
+    Kind{".csv", "FILE.csv", open_csv},
+    Kind{".tsv", "FILE.tsv", open_csv},
+    Kind{".npy", "FILE.npy", open_npy},
+    Kind{"grid:", "grid:LOW..HIGHxCOUNT,…", open_grid},
+    Kind{"uniform:", "uniform:COUNT", open_uniform},
+};
+
+// Extensions are known in any case.
+bool ends_with(std::string_view text, std::string_view ending) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return text.size() >= ending.size() && std::equal(ending.begin(), ending.end(), text.end() - ending.size(),
+                                                    [&](char a, char b) { return a == lower(b); });
+}
+
+const Kind* find_kind(std::string_view spec) {
+  for (const Kind& kind : kKinds) {
+    if (kind.name.back() == ':' ? spec.starts_with(kind.name) : ends_with(spec, kind.name)) return &kind;
+  }
+  return nullptr;
+}
+
+// One row of a source, which keeps its number.
+class SingleRow final : public RowSource {
+ public:
+  SingleRow(const std::string& spec, RowSource& source, std::size_t row) : info_(source.info()) {
+    constexpr std::size_t kBlock = 1024;
+    std::size_t rows = info_.rows.value_or(0);
+    while ((!info_.rows || row < *info_.rows) && source.read(block_, kBlock)) {
+      rows = block_.first + block_.values.rows();
+      if (row < rows) {
+        keep(row - block_.first);
+        info_.source = spec;
+        info_.rows = 1;
+        return;
+      }
+    }
+    throw Error(ErrorCode::usage, fmt::format("{} has {}; there is no row {} (rows count from 0)",
+                                              info_.source, counted(rows, "row"), row));
+  }
+
+  const DataInfo& info() const override { return info_; }
+
+  bool read(RowBlock& block, std::size_t /*limit*/) override {
+    if (done_) {
+      block.values.resize(0, info_.features.size());
+      block.ids.clear();
+      block.labels.clear();
+      return false;
+    }
+    block = block_;
+    done_ = true;
+    return true;
+  }
+
+  void rewind() override { done_ = false; }
+
+ private:
+  void keep(std::size_t i) {
+    RowBlock kept;
+    kept.first = block_.first + i;
+    kept.values.resize(1, block_.values.columns());
+    std::copy_n(block_.values.row(i), block_.values.columns(), kept.values.row(0));
+    if (!block_.ids.empty()) kept.ids.push_back(std::move(block_.ids[i]));
+    if (!block_.labels.empty()) kept.labels.push_back(std::move(block_.labels[i]));
+    block_ = std::move(kept);
+  }
+
+  DataInfo info_;
+  RowBlock block_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options) {
+  const std::size_t hash = spec.rfind('#');
+  const std::string stem = spec.substr(0, hash);
+  const Kind* const whole = find_kind(spec);
+  const Kind* const part = hash == std::string::npos ? nullptr : find_kind(stem);
+  std::error_code ignored;
+  if (part != nullptr && !std::filesystem::exists(spec, ignored)) {
+    const std::string_view text = std::string_view(spec).substr(hash + 1);
+    const char* const end = text.data() + text.size();
+    std::size_t row = 0;
+    if (std::from_chars(text.data(), end, row) == std::from_chars_result{end, std::errc{}}) {
+      return std::make_unique<SingleRow>(spec, *part->open(stem, options), row);
+    }
+    if (whole == nullptr || part->name.back() == ':') {
+      throw Error(ErrorCode::usage, fmt::format("{}: {} after # is not a row number", spec, in_quotes(text)));
+    }
+  }
+  if (whole != nullptr) return whole->open(spec, options);
+  if (part != nullptr) return part->open(spec, options);
+  std::string forms;
+  for (const Kind& kind : kKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", kind.form);
+  throw Error(ErrorCode::usage,
+              fmt::format("data {} is of no known kind; known are {}", in_quotes(spec), forms));
+}
+
+}  // namespace harmonia

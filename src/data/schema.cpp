@@ -1,0 +1,177 @@
+#include "harmonia/data/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "column_choice.hpp"
+#include "harmonia/core/error.hpp"
+#include "input_file.hpp"
+#include "number_text.hpp"
+
+namespace harmonia {
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Error(ErrorCode::input, fmt::format("{}{}", path, what));
+}
+
+std::string read_text(const std::string& path) {
+  constexpr std::size_t kLongest = std::size_t{64} << 20U;
+  InputFile file(path);
+  std::string text;
+  // Grown rather than sized: a pipe does not say how long it is.
+  std::size_t size = 0;
+  do {
+    if (size > kLongest) fail(path, " is longer than 64 MiB; expected a schema");
+    text.resize(std::max<std::size_t>(4096, 2 * size));
+    size += file.read({text.data() + size, text.size() - size});
+  } while (size == text.size());
+  text.resize(size);
+  return text;
+}
+
+// Parses, and refuses a key that an object has twice, of which the parser would keep the last.
+Json parse(const std::string& path, const std::string& text) {
+  std::vector<std::set<std::string>> open;
+  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
+      fail(path, fmt::format(": {} is given twice", in_quotes(value.get<std::string>())));
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, watch);
+  } catch (const Json::parse_error& error) {
+    // error.byte counts from 1 and is one past the end when the text stops too early.
+    const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(at);
+    const std::size_t line_start = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+    const std::size_t byte = line_start == std::string::npos ? at : at - line_start - 1;
+    fail(path,
+         fmt::format(" line {}, byte {}: not valid JSON", 1 + std::count(text.begin(), end, '\n'), byte + 1));
+  } catch (const Json::exception&) {
+    fail(path, " holds a number that is too large for a double");
+  }
+}
+
+// Reads the object of one feature; every message begins with the file and the feature's name.
+class FeatureReader {
+ public:
+  FeatureReader(const std::string& path, const std::string& name)
+      : where_(fmt::format("{}: feature {}: ", path, in_quotes(name))) {}
+
+  void read(const Json& object, Feature& feature) const {
+    if (!object.is_object()) wrong("found", object, "an object");
+    for (const auto& [key, value] : object.items()) {
+      if (key == "scale") {
+        feature.scale = number(key, value);
+        feature.has_scale = true;
+        if (!(feature.scale > 0))
+          fail(where_, fmt::format("scale is {}; expected more than 0", feature.scale));
+      } else if (key == "bounds") {
+        read_bounds(value, feature);
+      } else if (key == "integer") {
+        feature.integer = boolean(key, value);
+      } else if (key == "categorical" || key == "immutable") {
+        feature.fixed = boolean(key, value) || feature.fixed;
+      } else {
+        fail(where_,
+             fmt::format("{} is not known; known are scale, bounds, integer, categorical and immutable",
+                         in_quotes(key)));
+      }
+    }
+  }
+
+ private:
+  [[noreturn]] void wrong(std::string_view what, const Json& found, std::string_view expected) const {
+    fail(where_, fmt::format("{} {}; expected {}", what, kind(found), expected));
+  }
+
+  static std::string kind(const Json& value) {
+    switch (value.type()) {
+      case Json::value_t::null:
+        return "null";
+      case Json::value_t::boolean:
+        return value.get<bool>() ? "true" : "false";
+      case Json::value_t::string:
+        return fmt::format("the text {}", in_quotes(value.get_ref<const std::string&>()));
+      case Json::value_t::array:
+        return fmt::format("a list of {}", value.size());
+      case Json::value_t::object:
+        return "an object";
+      default:
+        return fmt::format("the number {}", value.get<double>());
+    }
+  }
+
+  double number(std::string_view what, const Json& value) const {
+    if (!value.is_number()) wrong(fmt::format("{} is", what), value, "a number");
+    const double result = value.get<double>();
+    if (!std::isfinite(result)) wrong(fmt::format("{} is", what), value, "a finite number");
+    return result;
+  }
+
+  bool boolean(std::string_view what, const Json& value) const {
+    if (!value.is_boolean()) wrong(fmt::format("{} is", what), value, "true or false");
+    return value.get<bool>();
+  }
+
+  void read_bounds(const Json& value, Feature& feature) const {
+    if (!value.is_array() || value.size() != 2) wrong("bounds is", value, "[LOWER, UPPER]");
+    if (!value[0].is_null()) feature.lower = number("the lower bound", value[0]);
+    if (!value[1].is_null()) feature.upper = number("the upper bound", value[1]);
+    if (feature.lower > feature.upper) {
+      fail(where_,
+           fmt::format("bounds are {} and {}; expected the lower one first", feature.lower, feature.upper));
+    }
+  }
+
+  std::string where_;
+};
+
+}  // namespace
+
+Schema plain_schema(const std::vector<std::string>& names) {
+  Schema schema(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) schema[i].name = names[i];
+  return schema;
+}
+
+Schema load_schema(const std::string& path, const std::vector<std::string>& names) {
+  const std::string text = read_text(path);
+  const Json json = parse(path, text);
+  if (!json.is_object() || !json.contains("features") || !json["features"].is_object()) {
+    fail(path, R"(: expected {"features": {NAME: {…}, …}})");
+  }
+  for (const auto& [key, value] : json.items()) {
+    if (key != "features")
+      fail(path, fmt::format(": {} is not known; expected features alone", in_quotes(key)));
+  }
+  std::unordered_map<std::string_view, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < names.size(); ++i) places[names[i]].push_back(i);
+  Schema schema = plain_schema(names);
+  for (const auto& [name, object] : json["features"].items()) {
+    const auto found = places.find(name);
+    if (found == places.end()) {
+      fail(path, fmt::format(": the data has no feature {}; it has {}", in_quotes(name), list_names(names)));
+    }
+    if (found->second.size() > 1) {
+      fail(path, fmt::format(": the data has {} features named {}; which is meant is not clear",
+                             found->second.size(), in_quotes(name)));
+    }
+    FeatureReader(path, name).read(object, schema[found->second[0]]);
+  }
+  return schema;
+}
+
+}  // namespace harmonia
