@@ -1,0 +1,159 @@
+#include "harmonia/model/http_model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harmonia/core/error.hpp"
+#include "http_client.hpp"
+#include "inference_protocol.hpp"
+#include "row_text.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kRequestsInFlight = 4;
+constexpr std::size_t kRowsPerRequest = 256;
+constexpr const char* kAddress = "http(s)://host[:port]/v2/models/NAME[/versions/V]";
+
+[[noreturn]] void refuse_address(const std::string& address, const std::string& what) {
+  throw Error(ErrorCode::usage, fmt::format("model {}: {}; expected {}", one_line(address), what, kAddress));
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.find_first_of("/?# \t\r\n") == std::string_view::npos;
+}
+
+// The address without a slash at its end. What comes before /v2 may be a gateway's path.
+std::string model_url(const std::string& address) {
+  std::string_view url = address;
+  while (url.ends_with('/')) url.remove_suffix(1);
+  const std::size_t scheme = url.find("://");
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    refuse_address(address, "no http(s) address");
+  const std::size_t path = std::min(url.find('/', scheme + 3), url.size());
+  if (url.substr(0, path).find('@') != std::string_view::npos) {
+    // Not repeated: it holds a password, which would otherwise be in every result.
+    throw Error(ErrorCode::usage, "a model's address holds a user name; expected credentials in a header");
+  }
+  constexpr std::string_view kModels = "/v2/models/";
+  const std::size_t models = url.find(kModels, path);
+  if (models == std::string_view::npos) {
+    refuse_address(address, fmt::format("the path '{}'", one_line(url.substr(path), 60)));
+  }
+  const std::string_view rest = url.substr(models + kModels.size());
+  constexpr std::string_view kVersions = "/versions/";
+  const std::size_t versions = rest.find(kVersions);
+  const bool known =
+      versions == std::string_view::npos
+          ? is_name(rest)
+          : is_name(rest.substr(0, versions)) && is_name(rest.substr(versions + kVersions.size()));
+  if (!known) refuse_address(address, fmt::format("'{}' after /v2/models/", one_line(rest, 60)));
+  return std::string(url);
+}
+
+HttpOptions client_options(const std::string& address, const ModelOptions& options) {
+  HttpOptions result;
+  result.name = "model " + address;
+  result.headers = options.headers;
+  result.ca_file = options.ca_file;
+  result.timeout_seconds = options.timeout_seconds;
+  result.retries = options.retries;
+  return result;
+}
+
+class HttpModel final : public Model {
+ public:
+  HttpModel(const std::string& address, const ModelOptions& options, std::span<const double> example)
+      : url_(model_url(address)), client_(client_options(address, options)), output_(options.output_name) {
+    info_.name = address;
+    info_.kind = "http";
+    info_.takes_missing = options.takes_missing;
+    info_.preferred_threads = kRequestsInFlight;
+    ModelMetadata metadata = parse_model_metadata(body_of(client_.get(url_)), address);
+    const auto& names = metadata.outputs;
+    if (!output_.empty() && !names.empty() && std::ranges::find(names, output_) == names.end()) {
+      throw Error(ErrorCode::usage, fmt::format("model {} has no output '{}'; it has {}", address, output_,
+                                                one_line(fmt::format("{}", fmt::join(names, ", ")))));
+    }
+    input_ = std::move(metadata.input);
+    const std::size_t width = width_of(input_);
+    if (!resolve_dimensions(input_, example.size())) {
+      throw Error(ErrorCode::input,
+                  fmt::format("data has {} columns; model {} expects {}", example.size(), address,
+                              width > 0 ? std::to_string(width) : "a multiple of its shape"));
+    }
+    info_.inputs = example.size();
+    info_.scalar = input_.scalar;
+    info_.preferred_batch = input_.one_row ? 1 : kRowsPerRequest;
+    info_.outputs = ask_example(example);
+  }
+
+  const ModelInfo& info() const override { return info_; }
+
+  void evaluate(RowsView x, MutableRowsView y) const override {
+    if (input_.scalar == Scalar::float32) {
+      evaluate_all(x.as<float>(), y);
+    } else {
+      evaluate_all(x.as<double>(), y);
+    }
+  }
+
+ private:
+  template <class T>
+  void evaluate_all(MatrixView<const T> x, MutableRowsView y) const {
+    const std::size_t step = input_.one_row ? 1 : std::max<std::size_t>(x.rows, 1);
+    for (std::size_t first = 0; first < x.rows; first += step) {
+      const InferenceAnswer answer = ask(x.slice(first, step));
+      if (answer.columns != info_.outputs) {
+        throw Error(ErrorCode::model,
+                    fmt::format("model {}: answered {} values a row; expected {}, as in its first "
+                                "answer",
+                                info_.name, answer.columns, info_.outputs));
+      }
+      std::ranges::copy(answer.values, y.row(first));
+    }
+  }
+
+  std::size_t ask_example(std::span<const double> example) const {
+    if (input_.scalar == Scalar::float64)
+      return ask(MatrixView<const double>{example.data(), 1, example.size()}).columns;
+    std::vector<float> row;
+    for (const double value : example) row.push_back(static_cast<float>(value));
+    return ask(MatrixView<const float>{row.data(), 1, row.size()}).columns;
+  }
+
+  InferenceAnswer ask(RowsView x) const {
+    const std::string request = format_inference_request(x, input_, output_, info_.name);
+    return parse_inference_response(body_of(client_.post(url_ + "/infer", request)), x.rows(), output_,
+                                    info_.name);
+  }
+
+  std::string body_of(HttpAnswer answer) const {
+    if (answer.status >= 200 && answer.status < 300) return std::move(answer.body);
+    const std::string text = parse_error_text(answer.body);
+    throw Error(ErrorCode::model,
+                fmt::format("model {}: status {}{}{}", info_.name, answer.status,
+                            answer.tries > 1 ? fmt::format(" after {} tries", answer.tries) : "",
+                            text.empty() ? "" : ": " + text));
+  }
+
+  ModelInfo info_;
+  std::string url_;
+  HttpClient client_;
+  std::string output_;
+  TensorInput input_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> open_http_model(const std::string& address, const ModelOptions& options,
+                                       std::span<const double> example) {
+  return std::make_unique<HttpModel>(address, options, example);
+}
+
+}  // namespace harmonia

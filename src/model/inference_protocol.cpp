@@ -1,0 +1,258 @@
+#include "inference_protocol.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "harmonia/core/error.hpp"
+#include "row_text.hpp"
+
+namespace harmonia {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kLongestDimension = std::int64_t{1} << 40;
+
+[[noreturn]] void fail(const std::string& model, const std::string& what) {
+  throw Error(ErrorCode::model, fmt::format("model {}: {}", model, what));
+}
+
+// A member of that name, or null.
+const Json& member(const Json& object, const char* name) {
+  static const Json null;
+  if (!object.is_object()) return null;
+  const auto found = object.find(name);
+  return found == object.end() ? null : *found;
+}
+
+// Any value in a message. Lists and objects within lists are not written out: a server may nest them deeper
+// than the stack is long.
+std::string text_of(const Json& value) {
+  if (value.is_string()) return one_line(value.get_ref<const std::string&>(), 60);
+  if (value.is_object()) return "an object";
+  if (std::ranges::any_of(value, [](const Json& item) { return item.is_structured(); }))
+    return "a nested list";
+  return one_line(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
+}
+
+std::string names_of(const Json& tensors) {
+  std::vector<std::string> names;
+  for (const Json& tensor : tensors) names.push_back(text_of(member(tensor, "name")));
+  return one_line(fmt::format("{}", fmt::join(names, ", ")));
+}
+
+Json parse_object(std::string_view body, const std::string& model, const std::string& what) {
+  Json json = Json::parse(body.begin(), body.end(), nullptr, false);
+  if (json.is_discarded()) {
+    fail(model, body.empty() ? fmt::format("{} is empty; expected JSON", what)
+                             : fmt::format("{} is not JSON: '{}'", what, one_line(body, 60)));
+  }
+  if (!json.is_object()) fail(model, fmt::format("{} is {}; expected a JSON object", what, text_of(json)));
+  return json;
+}
+
+// The numbers of a shape; nothing if it is no list of whole numbers >= lowest.
+std::vector<std::int64_t> dimensions_of(const Json& shape, std::int64_t lowest) {
+  std::vector<std::int64_t> dimensions;
+  if (!shape.is_array()) return {};
+  for (const Json& value : shape) {
+    if (!value.is_number_integer()) return {};
+    // A length beyond 2^63 wraps to a negative number here and is refused with the others.
+    const auto dimension = value.get<std::int64_t>();
+    if (dimension < lowest || dimension > kLongestDimension) return {};
+    dimensions.push_back(dimension);
+  }
+  return dimensions;
+}
+
+TensorInput read_input(const Json& tensor, const std::string& model) {
+  const Json& name = member(tensor, "name");
+  if (!name.is_string()) fail(model, fmt::format("its input's name is {}; expected a text", text_of(name)));
+  TensorInput input;
+  input.name = name.get<std::string>();
+  const std::string datatype = text_of(member(tensor, "datatype"));
+  if (datatype != "FP32" && datatype != "FP64") {
+    fail(model, fmt::format("input '{}' is {}; expected FP32 or FP64", one_line(input.name, 60), datatype));
+  }
+  input.scalar = datatype == "FP32" ? Scalar::float32 : Scalar::float64;
+  const Json& shape = member(tensor, "shape");
+  input.dimensions = dimensions_of(shape, -1);
+  // A single fixed number is one row's width, with no place for the number of rows.
+  const bool no_rows = input.dimensions.size() == 1 && input.dimensions[0] != -1;
+  const bool no_values = std::ranges::find(input.dimensions, 0) != input.dimensions.end();
+  const bool too_open = std::ranges::count(input.dimensions, -1) > 2;  // the rows and one other
+  if (input.dimensions.empty() || no_rows || no_values || too_open) {
+    fail(model, fmt::format("input '{}' has shape {}; expected [-1, N, …], rows first",
+                            one_line(input.name, 60), text_of(shape)));
+  }
+  input.one_row = input.dimensions[0] == 1;
+  input.dimensions.erase(input.dimensions.begin());
+  return input;
+}
+
+template <class T>
+void append_values(std::string& text, MatrixView<const T> x, const std::string& model) {
+  for (std::size_t i = 0; i < x.rows * x.columns; ++i) {
+    if (i > 0) text += ',';
+    const T value = x.data[i];
+    if (std::isinf(value)) {
+      fail(model,
+           fmt::format("row {} holds {}; expected a number that JSON can carry", i / x.columns, value));
+    }
+    if (std::isnan(value)) {
+      text += "null";
+    } else {
+      append_number(text, value);
+    }
+  }
+}
+
+const Json& find_output(const Json& outputs, const std::string& name, const std::string& model) {
+  if (name.empty()) return outputs.front();
+  for (const Json& output : outputs) {
+    const Json& found = member(output, "name");
+    if (found.is_string() && found.get_ref<const std::string&>() == name) return output;
+  }
+  fail(model, fmt::format("answered no output '{}'; it answered {}", one_line(name, 60), names_of(outputs)));
+}
+
+// Appends the numbers of `data`, flat or nested `depth` deep at most.
+void flatten(const Json& data, std::size_t depth, bool single, std::vector<double>& values,
+             const std::string& model) {
+  for (const Json& item : data) {
+    if (item.is_array()) {
+      if (depth <= 1) fail(model, "its answer's data is nested deeper than its shape");
+      flatten(item, depth - 1, single, values, model);
+    } else if (item.is_number()) {
+      const auto value = item.get<double>();
+      // However many digits a server writes, an FP32 output was a float.
+      values.push_back(single ? static_cast<double>(static_cast<float>(value)) : value);
+    } else if (item.is_boolean()) {
+      values.push_back(item.get<bool>() ? 1 : 0);
+    } else if (item.is_null()) {
+      values.push_back(std::numeric_limits<double>::quiet_NaN());
+    } else {
+      fail(model,
+           fmt::format("its answer holds {}; expected numbers",
+                       item.is_string() ? fmt::format("the text '{}'", text_of(item)) : text_of(item)));
+    }
+  }
+}
+
+}  // namespace
+
+ModelMetadata parse_model_metadata(std::string_view body, const std::string& model) {
+  const Json json = parse_object(body, model, "its metadata");
+  ModelMetadata metadata;
+  const Json& inputs = member(json, "inputs");
+  if (inputs.is_array() && !inputs.empty()) {
+    if (inputs.size() > 1) {
+      fail(model, fmt::format("takes {} inputs ({}); expected one", inputs.size(), names_of(inputs)));
+    }
+    metadata.input = read_input(inputs.front(), model);
+  } else if (!inputs.is_null() && !inputs.is_array()) {
+    fail(model, fmt::format("its metadata gives inputs as {}; expected a list", text_of(inputs)));
+  }
+  const Json& outputs = member(json, "outputs");
+  if (!outputs.is_array()) return metadata;
+  for (const Json& output : outputs) {
+    const Json& name = member(output, "name");
+    if (name.is_string()) metadata.outputs.push_back(name.get<std::string>());
+  }
+  return metadata;
+}
+
+std::size_t width_of(const TensorInput& input) {
+  std::size_t width = 1;
+  for (const std::int64_t dimension : input.dimensions) {
+    if (dimension < 0 || __builtin_mul_overflow(width, static_cast<std::size_t>(dimension), &width)) return 0;
+  }
+  return width;
+}
+
+bool resolve_dimensions(TensorInput& input, std::size_t width) {
+  const auto open = std::ranges::find(input.dimensions, -1);
+  if (open == input.dimensions.end()) return width_of(input) == width;
+  *open = 1;
+  const std::size_t rest = width_of(input);  // 0 if a second one is open
+  if (rest == 0 || width == 0 || width % rest != 0) return false;
+  *open = static_cast<std::int64_t>(width / rest);
+  return true;
+}
+
+std::string format_inference_request(RowsView x, const TensorInput& input, const std::string& output,
+                                     const std::string& model) {
+  const auto quoted = [](const std::string& text) {
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string text = fmt::format("{{\"inputs\":[{{\"name\":{},\"shape\":[{}", quoted(input.name), x.rows());
+  for (const std::int64_t dimension : input.dimensions) text += fmt::format(",{}", dimension);
+  text += fmt::format("],\"datatype\":\"{}\",\"data\":[", input.scalar == Scalar::float32 ? "FP32" : "FP64");
+  if (x.scalar() == Scalar::float32) {
+    append_values(text, x.as<float>(), model);
+  } else {
+    append_values(text, x.as<double>(), model);
+  }
+  text += "]}]";
+  if (!output.empty()) text += fmt::format(",\"outputs\":[{{\"name\":{}}}]", quoted(output));
+  text += '}';
+  return text;
+}
+
+InferenceAnswer parse_inference_response(std::string_view body, std::size_t rows, const std::string& output,
+                                         const std::string& model) {
+  const Json json = parse_object(body, model, "its answer");
+  const Json& outputs = member(json, "outputs");
+  if (!outputs.is_array() || outputs.empty()) fail(model, "its answer has no outputs");
+  const Json& tensor = find_output(outputs, output, model);
+
+  constexpr std::array datatypes{"BOOL",  "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16",
+                                 "INT32", "INT64", "FP16",   "FP32",   "FP64",   "BF16"};
+  const std::string datatype = text_of(member(tensor, "datatype"));
+  if (std::ranges::find(datatypes, datatype) == datatypes.end()) {
+    fail(model, fmt::format("its answer is of datatype {}; expected numbers", datatype));
+  }
+  const Json& shape = member(tensor, "shape");
+  const std::vector<std::int64_t> dimensions = dimensions_of(shape, 1);
+  if (dimensions.empty() || static_cast<std::size_t>(dimensions[0]) != rows) {
+    fail(model,
+         fmt::format("its answer has shape {}; expected [{}, …] for {} rows", text_of(shape), rows, rows));
+  }
+  const Json& data = member(tensor, "data");
+  if (!data.is_array()) fail(model, fmt::format("its answer's data is {}; expected a list", text_of(data)));
+  InferenceAnswer answer;
+  flatten(data, dimensions.size(), datatype == "FP32", answer.values, model);
+
+  answer.columns = answer.values.size() / rows;
+  std::size_t expected = 1;
+  bool overflow = false;
+  for (const std::int64_t dimension : dimensions) {
+    overflow = overflow || __builtin_mul_overflow(expected, static_cast<std::size_t>(dimension), &expected);
+  }
+  if (overflow || expected != answer.values.size()) {
+    fail(model, fmt::format("its answer holds {} values; its shape {} expects {}", answer.values.size(),
+                            text_of(shape), overflow ? "more than fit" : std::to_string(expected)));
+  }
+  return answer;
+}
+
+std::string parse_error_text(std::string_view body) {
+  const Json json = Json::parse(body.begin(), body.end(), nullptr, false);
+  for (const char* name : {"error", "detail", "message"}) {
+    const Json& text = member(json, name);
+    if (text.is_string()) return one_line(text.get_ref<const std::string&>());
+    const Json& inner = member(text, "message");  // {"error": {"message": …}}
+    if (inner.is_string()) return one_line(inner.get_ref<const std::string&>());
+  }
+  return one_line(body);
+}
+
+}  // namespace harmonia
