@@ -57,6 +57,7 @@ class CsvSource final : public RowSource {
       }
     }
     choice_ = choose_columns(path, names_, options);
+    info_.inputs = choice_.features.size();
     for (const std::size_t i : choice_.features) info_.features.push_back(names_[i]);
     if (has_header_ && !records_.next()) {
       throw Error(ErrorCode::input, fmt::format("{} has a header and no rows", path));

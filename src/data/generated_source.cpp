@@ -33,7 +33,7 @@ class GeneratedSource : public RowSource {
     if (columns > kColumnLimit)
       fail(spec, fmt::format("{} columns; expected at most {}", columns, kColumnLimit));
     info_.source = spec;
-    info_.features = numbered_names(columns);
+    info_.inputs = columns;
     info_.rows = rows;
   }
 
@@ -45,7 +45,7 @@ class GeneratedSource : public RowSource {
     block.first = row_;
     block.ids.clear();
     block.labels.clear();
-    block.values.resize(count, info_.features.size());
+    block.values.resize(count, info_.inputs);
     for (std::size_t i = 0; i < count; ++i) fill(row_ + i, block.values.row(i));
     row_ += count;
     return count > 0;

@@ -27,7 +27,8 @@ class MemorySource final : public RowSource {
                               names.size() == 1 ? "1 name is" : fmt::format("{} names are", names.size())));
     }
     info_.source = "memory";
-    info_.features = names.empty() ? numbered_names(rows.columns) : std::move(names);
+    info_.inputs = rows.columns;
+    info_.features = std::move(names);
     info_.rows = rows.rows;
   }
 
@@ -47,7 +48,7 @@ class MemorySource final : public RowSource {
       const auto at = static_cast<std::size_t>(infinite - rows.data);
       throw Error(ErrorCode::input,
                   fmt::format("memory row {}, column {} ({}) is infinite", row_ + at / rows.columns,
-                              at % rows.columns, printable(info_.features[at % rows.columns])));
+                              at % rows.columns, printable(feature_name(info_, at % rows.columns))));
     }
     std::copy(rows.data, rows.data + size, block.values.view().data);
     row_ += rows.rows;

@@ -34,6 +34,7 @@ class NpySource final : public RowSource {
     info_.rows = rows_;
     const std::vector<std::string> names = numbered_names(columns_);
     choice_ = choose_columns(path, names, options);
+    info_.inputs = choice_.features.size();
     for (const std::size_t column : choice_.features) info_.features.push_back(names[column]);
   }
 

@@ -50,9 +50,8 @@ const Kind* find_kind(std::string_view spec) {
 class SingleRow final : public RowSource {
  public:
   SingleRow(const std::string& spec, RowSource& source, std::size_t row) : info_(source.info()) {
-    constexpr std::size_t kBlock = 1024;
     std::size_t rows = info_.rows.value_or(0);
-    while ((!info_.rows || row < *info_.rows) && source.read(block_, kBlock)) {
+    while ((!info_.rows || row < *info_.rows) && source.read(block_, rows_per_block(info_.inputs))) {
       rows = block_.first + block_.values.rows();
       if (row < rows) {
         keep(row - block_.first);
@@ -69,7 +68,7 @@ class SingleRow final : public RowSource {
 
   bool read(RowBlock& block, std::size_t /*limit*/) override {
     if (done_) {
-      block.values.resize(0, info_.features.size());
+      block.values.resize(0, info_.inputs);
       block.ids.clear();
       block.labels.clear();
       return false;

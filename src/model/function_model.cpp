@@ -55,7 +55,7 @@ using Function = double (*)(const double*, std::size_t);
 class FunctionModel final : public Model {
  public:
   FunctionModel(const std::string& name, std::size_t n, Function f) : f_(f) {
-    info_.name = "fn:" + name;
+    info_.name = fmt::format("fn:{}?n={}", name, n);
     info_.kind = "function";
     info_.inputs = n;
     info_.outputs = 1;

@@ -41,7 +41,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-std::optional<double> parse_number(std::string_view text) {
+std::optional<double> read_number(std::string_view text) {
   text = trim(text);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const char* end = text.data() + text.size();
@@ -68,7 +68,7 @@ std::optional<std::string_view> parse_line(std::string_view line, std::span<doub
   for (double& value : out) {
     const std::size_t comma = std::min(line.find(','), line.size());
     const std::string_view text = line.substr(0, comma);
-    const std::optional<double> number = parse_number(text);
+    const std::optional<double> number = read_number(text);
     if (!number) return trim(text);
     value = *number;
     line.remove_prefix(std::min(comma + 1, line.size()));

@@ -21,7 +21,7 @@ void append_line(std::string& text, std::span<const double> row);
 std::string_view trim(std::string_view text);
 
 /// The number that the whole text is, blanks around it aside; `nan` and `inf` are numbers.
-std::optional<double> parse_number(std::string_view text);
+std::optional<double> read_number(std::string_view text);
 
 /// How many comma-separated values the line has; 0 for a blank line.
 std::size_t count_values(std::string_view line);
