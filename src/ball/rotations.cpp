@@ -104,12 +104,12 @@ void Rotations::image(std::size_t k, std::size_t j, std::span<double> out) const
 }
 
 void Rotations::hadamard(std::size_t k, std::span<double> v) const {
-  // Two overlapping blocks of a power of two cover any length; both transforms are orthogonal, so the whole is.
+  // Two overlapping blocks of a power of two cover any length; every transform is orthogonal, so the whole is. Signs
+  // before each of them: two bare transforms of nearly the same block would undo each other.
   const std::size_t block = std::bit_floor(v.size());
-  for (std::uint64_t round = 0; round < 3; ++round) {
+  for (std::uint64_t round = 0; round < 6; ++round) {
     random_signs({.seed = seed_, .stream = Stream::rotation, .row = k, .sample = round}, v);
-    walsh_hadamard(v.first(block));
-    if (block < v.size()) walsh_hadamard(v.last(block));
+    walsh_hadamard(round % 2 == 0 ? v.first(block) : v.last(block));
   }
 }
 

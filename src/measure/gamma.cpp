@@ -154,7 +154,8 @@ class Driver {
         }
       }
     }
-    active_.push_back(std::make_unique<RowEstimator>(std::move(ball), plan, limit, options_, observer_));
+    active_.push_back(std::make_unique<RowEstimator>(std::move(ball), plan, limit, options_, observer_,
+                                                     model_.info().scalar));
     ++next_;
     return true;
   }

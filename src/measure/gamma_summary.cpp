@@ -32,8 +32,8 @@ GammaStatistics MeanGamma::statistics(double confidence) const {
   }
   const double t = student_t_quantile(0.5 + confidence / 2, static_cast<double>(result.rows - 1));
   result.standard_error = plug_in_.standard_error();
-  result.low = std::max(0.0, split_.mean() - t * split_.standard_error());
-  result.high = plug_in_.mean() + t * plug_in_.standard_error();
+  result.low = std::max(0.0, mean_interval(split_, t).low);
+  result.high = mean_interval(plug_in_, t).high;
   return result;
 }
 

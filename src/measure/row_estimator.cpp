@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "harmonia/core/error.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t kFirstLook = 16;          // directions before the first look of the stopping rule
 constexpr double kLookGrowth = 1.5;               // of the number of directions from look to look
-constexpr std::uint64_t kTrustedValues = 8;       // nonzero direction values before their spread is trusted
+constexpr double kTrustedValues = 8;              // direction values that must carry delta for it to be trusted
+constexpr double kRounding = 64;                  // units in the last place that may be rounding inside a model
 constexpr std::uint64_t kEndlessLimit = 1 << 16;  // draws of an endless ball whose count was not said
 
 using Kind = OutputChoice::Kind;
@@ -70,16 +72,19 @@ VisitPlan plan_visit(const BallShape& shape, const GammaOptions& options) {
 }
 
 RowEstimator::RowEstimator(RowBall ball, const VisitPlan& plan, std::uint64_t limit, const GammaOptions& options,
-                           const Observer& observer)
+                           const Observer& observer, Scalar scalar)
     : ball_(std::move(ball)),
       plan_(plan),
       limit_(limit),
       options_(&options),
       observer_(&observer),
       target_(options.precision > 0 ? std::min(kFirstLook, limit) : limit),
+      rounding_(kRounding * (scalar == Scalar::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                                       : std::numeric_limits<double>::epsilon())),
       centre_(observer.width()),
       unit_(observer.width()),
       point_(observer.width()),
+      size_(observer.width()),
       sums_(observer.width()) {
   if (plan_.shuffled && !ball_.shape().endless) {
     order_.resize(ball_.shape().units);
@@ -116,16 +121,22 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
   const std::size_t points = ball_.shape().points();
   for (std::uint64_t u = 0; u < request.count; ++u, ++done_) {
     std::fill(unit_.begin(), unit_.end(), 0.0);
+    std::transform(centre_.begin(), centre_.end(), size_.begin(), [](double value) { return std::abs(value); });
     for (std::size_t p = 0; p < points; ++p, ++i) {
       observer_->observe({answers.row(i), answers.columns}, centre_outputs_, point_);
-      for (std::size_t j = 0; j < unit_.size(); ++j) unit_[j] += ball_.weight(p) * (point_[j] - centre_[j]);
+      for (std::size_t j = 0; j < unit_.size(); ++j) {
+        unit_[j] += ball_.weight(p) * (point_[j] - centre_[j]);
+        size_[j] = std::max(size_[j], std::abs(point_[j]));
+      }
     }
     const std::uint64_t unit = request.unit(u);
     for (std::size_t j = 0; j < unit_.size(); ++j) {
       sums_[j].all.add(unit_[j]);
       sums_[j].halves[done_ % 2].add(unit_[j]);
       sums_[j].spread.add(unit_[j]);
-      if (unit_[j] != 0) ++sums_[j].nonzero;
+      if (std::abs(unit_[j]) <= rounding_ * size_[j]) continue;
+      sums_[j].sizes += std::abs(unit_[j]);
+      sums_[j].squares += unit_[j] * unit_[j];
     }
     if (options_->explain == 0) continue;
     for (std::size_t e = 0; e < entry_count(); ++e) {
@@ -152,8 +163,9 @@ bool RowEstimator::decide(StudentQuantiles& quantiles) {
   for (std::size_t e = 0; e < entry_count(); ++e) {
     const Estimate now = estimate(e, quantiles);
     const bool trusted = now.defined && !now.sparse;
-    precise &= trusted && now.half_width <= options_->precision * now.gamma;
-    low &= trusted && now.half_width <= std::max(options_->precision * now.gamma, options_->floor);
+    const double half_width = std::max(now.interval.high - now.gamma, now.gamma - now.interval.low);
+    precise &= trusted && half_width <= options_->precision * now.gamma;
+    low &= trusted && half_width <= std::max(options_->precision * now.gamma, options_->floor);
   }
   met_precision_ = precise;
   met_floor_ = low;
@@ -175,15 +187,24 @@ double RowEstimator::half_mean(std::size_t j, int half) const {
   return count == 0 ? 0 : sums_[j].halves[half].value() / static_cast<double>(count);
 }
 
-double RowEstimator::standard_error(std::size_t j) const {
-  if (exact()) return 0;
+// For the part of a finite ball that has been seen.
+double RowEstimator::correction() const {
   const BallShape& shape = ball_.shape();
-  const double seen = static_cast<double>(done_) / static_cast<double>(shape.units);
-  const double correction = shape.endless ? 1 : std::sqrt(1 - seen);
-  return sums_[j].spread.standard_error() * correction;
+  if (exact()) return 0;
+  return shape.endless ? 1 : std::sqrt(1 - static_cast<double>(done_) / static_cast<double>(shape.units));
 }
 
-bool RowEstimator::sparse(std::size_t j) const { return !exact() && sums_[j].nonzero < kTrustedValues; }
+double RowEstimator::standard_error(std::size_t j) const {
+  return sums_[j].spread.standard_error() * correction();
+}
+
+// (Σ|d|)²/Σd² counts the values that carry the sum: of k equal values among zeros it is k. What may be rounding is no
+// evidence: counting it, a network of few kinks had a coverage of 0.28.
+bool RowEstimator::sparse(std::size_t j) const {
+  const Sums& sums = sums_[j];
+  const double carriers = sums.squares > 0 ? sums.sizes * sums.sizes / sums.squares : 0;
+  return !exact() && carriers < kTrustedValues * (1 - 1e-9);
+}
 
 std::size_t RowEstimator::entry_count() const { return options_->output.kind == Kind::all ? sums_.size() : 1; }
 
@@ -200,7 +221,8 @@ RowEstimator::Estimate RowEstimator::scalar_estimate(std::size_t j, double t) co
   result.delta = delta;
   result.gamma = std::abs(delta);
   result.standard_error = standard_error(j);
-  result.half_width = t * result.standard_error;
+  result.interval = exact() ? Interval{result.gamma, result.gamma}
+                            : magnitude(mean_interval(sums_[j].spread, t, correction()));
   const double first = half_mean(j, 0), second = half_mean(j, 1);
   result.split = exact() ? result.gamma : split_length({&first, 1}, {&second, 1});
   result.sparse = sparse(j);
@@ -223,7 +245,8 @@ RowEstimator::Estimate RowEstimator::norm_estimate(double t) const {
   }
   result.gamma = length(delta);
   result.standard_error = length(errors);
-  result.half_width = t * result.standard_error;
+  const double half_width = t * result.standard_error;
+  result.interval = {std::max(0.0, result.gamma - half_width), result.gamma + half_width};
   result.split = exact() ? result.gamma : split_length(first, second);
   return result;
 }
@@ -251,7 +274,8 @@ RowEstimator::Estimate RowEstimator::angle_estimate(double t) const {
   if (!result.defined) return result;
   const auto turn = [&](double error) { return error >= average ? std::numbers::pi : std::asin(error / average); };
   result.gamma = std::atan2(length(across), size + along);
-  result.half_width = turn(result.half_width);
+  const double half_width = turn(t * result.standard_error);
+  result.interval = {std::max(0.0, result.gamma - half_width), std::min(std::numbers::pi, result.gamma + half_width)};
   result.standard_error = turn(result.standard_error);
   result.split = exact() ? result.gamma : std::atan2(split_length(first, second), size + along);
   return result;
@@ -281,12 +305,11 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
       rows.push_back(std::move(row));
       continue;
     }
-    const Interval interval = magnitude_interval(now.gamma, now.half_width);
     row.gamma = now.gamma;
     row.split = now.split;
     row.standard_error = now.standard_error;
-    row.low = now.sparse ? 0 : interval.low;
-    if (!now.sparse) row.high = interval.high;
+    row.low = now.sparse ? 0 : now.interval.low;
+    if (!now.sparse) row.high = now.interval.high;
     if (now.delta && options_->output.kind != Kind::norm && options_->output.kind != Kind::angle) {
       const double n = static_cast<double>(ball_.moved()), r = ball_.ball().options().radius;
       const bool solid = ball_.ball().options().average == Average::solid;

@@ -37,7 +37,7 @@ class RowEstimator {
  public:
   /// `limit` may be below the plan's own if the budget allows no more.
   RowEstimator(RowBall ball, const VisitPlan& plan, std::uint64_t limit, const GammaOptions& options,
-               const Observer& observer);
+               const Observer& observer, Scalar scalar);
 
   const RowBall& ball() const { return ball_; }
   bool started() const { return started_; }
@@ -58,11 +58,12 @@ class RowEstimator {
   struct Sums {
     CompensatedSum all, halves[2];
     Moments spread;
-    std::uint64_t nonzero = 0;
+    double sizes = 0, squares = 0;  // Σ |value| and Σ value² of the values that are more than rounding
     std::vector<Contribution> explain;  // heap, the least on top
   };
   struct Estimate {
-    double gamma = 0, half_width = 0, split = 0, standard_error = 0;
+    double gamma = 0, split = 0, standard_error = 0;
+    Interval interval;
     std::optional<double> delta;
     bool defined = true;
     bool sparse = false;
@@ -74,6 +75,7 @@ class RowEstimator {
   bool exact() const { return plan_.whole && done_ == plan_.limit; }
   double mean(std::size_t j) const { return sums_[j].all.value() / static_cast<double>(done_); }
   double half_mean(std::size_t j, int half) const;
+  double correction() const;
   double standard_error(std::size_t j) const;
   bool sparse(std::size_t j) const;
   std::size_t entry_count() const;
@@ -93,7 +95,8 @@ class RowEstimator {
   std::uint64_t done_ = 0, target_ = 0;
   std::uint64_t look_ = 0;
   bool met_precision_ = false, met_floor_ = false;
-  std::vector<double> centre_outputs_, centre_, unit_, point_;
+  double rounding_;  // what of an output may be rounding, relative to its size
+  std::vector<double> centre_outputs_, centre_, unit_, point_, size_;
   std::vector<Sums> sums_;
 };
 

@@ -10,7 +10,7 @@
 namespace harmonia {
 
 /// Random rotations of R^n. Up to kHaarLimit dimensions they are Haar-distributed: a product of Householder
-/// reflections of independent normal vectors with random signs [Stewart 1980]. Above, three rounds of random signs
+/// reflections of independent normal vectors with random signs [Stewart 1980]. Above, six rounds of random signs
 /// and Hadamard transforms, O(n log n) a vector and without a matrix: an approximation.
 class Rotations {
  public:

@@ -16,9 +16,8 @@ double student_t_quantile(double p, double freedom);
 /// The p-quantile of the standard normal distribution.
 double normal_quantile(double p);
 
-/// With probability >= confidence |mean| lies in the result, if [mean ± half_width] covers with that
-/// probability: an interval over zero is folded.
-Interval magnitude_interval(double mean, double half_width);
+/// Where |value| lies if value lies in the interval: an interval over zero is folded.
+Interval magnitude(const Interval& interval);
 
 /// A sum that loses nothing to its order of magnitude [Neumaier 1974]. Terms are added in the order given.
 class CompensatedSum {
@@ -31,7 +30,7 @@ class CompensatedSum {
   double lost_ = 0;
 };
 
-/// Mean and spread of numbers that come one at a time [Welford 1962], in the order given.
+/// Mean, spread and skewness of numbers that come one at a time [Welford 1962, Pébay 2008], in the order given.
 class Moments {
  public:
   void add(double value);
@@ -42,11 +41,19 @@ class Moments {
   double deviation() const;
   /// Standard error of the mean; 0 for fewer than two numbers.
   double standard_error() const;
+  /// Third central moment over the deviation cubed; 0 for fewer than three numbers.
+  double skewness() const;
 
  private:
   std::size_t count_ = 0;
   double mean_ = 0;
-  double squares_ = 0;
+  double squares_ = 0, cubes_ = 0;
 };
+
+/// Where the mean of the population lies, from a sample's moments: Student's t with Hall's correction for skewness
+/// [Hall 1992], without which skewed values are covered too rarely. `t` is the two-sided quantile for the sample's
+/// degrees of freedom; `correction` shrinks both sides, as for a sample that is a large part of its population.
+/// Covers with the probability that t stands for, up to O(1/n).
+Interval mean_interval(const Moments& sample, double t, double correction = 1);
 
 }  // namespace harmonia
