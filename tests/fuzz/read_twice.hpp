@@ -48,7 +48,7 @@ template <class Open>
 void read_twice(const std::uint8_t* data, std::size_t size, Open open) {
   if (size == 0) return;
   const DataOptions options = options_of(data[0]);
-  const MemoryFile file(data + 1, size - 1);
+  const MemoryFile file(text_of(data + 1, size - 1));
   try {
     const auto source = open(file.path(), options);
     const auto small = read_checked(*source, 3, !options.id.empty(), !options.label.empty());

@@ -6,7 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace harmonia;
-  const fuzz::MemoryFile file(data, size);
+  const fuzz::MemoryFile file(fuzz::text_of(data, size));
   try {
     for (const Feature& feature : load_schema(file.path(), {"a", "b", "age"})) {
       fuzz::require(feature.scale > 0 && feature.lower <= feature.upper);
