@@ -11,8 +11,6 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kBuffer = std::size_t{256} << 10;
-
 // Line ends in `text`: LF, CR LF or CR.
 std::size_t line_ends(std::string_view text) {
   std::size_t count = 0;
@@ -24,7 +22,9 @@ std::size_t line_ends(std::string_view text) {
 
 }  // namespace
 
-CsvRecords::CsvRecords(const std::string& path) : file_(path), buffer_(kBuffer) { start(); }
+CsvRecords::CsvRecords(const std::string& path, std::size_t buffer) : file_(path), buffer_(buffer) {
+  start();
+}
 
 void CsvRecords::rewind() {
   file_.rewind();

@@ -18,7 +18,8 @@ class CsvRecords {
   /// The longest record; what is longer is more likely a lost quote than data.
   static constexpr std::size_t kRecordLimit = std::size_t{256} << 20;
 
-  explicit CsvRecords(const std::string& path);
+  /// `buffer` is the size that the buffer starts with; tests make it small.
+  explicit CsvRecords(const std::string& path, std::size_t buffer = std::size_t{256} << 10U);
 
   /// Goes to the next record that is not a blank line; false at the end of the file.
   bool next();

@@ -22,9 +22,8 @@ class MemorySource final : public RowSource {
                                                 rows.rows, rows.columns));
     }
     if (!names.empty() && names.size() != rows.columns) {
-      throw Error(ErrorCode::usage,
-                  fmt::format("rows in memory have {}; {} given", counted(rows.columns, "column"),
-                              names.size() == 1 ? "1 name is" : fmt::format("{} names are", names.size())));
+      throw Error(ErrorCode::usage, fmt::format("rows in memory: {} for {}", counted(names.size(), "name"),
+                                                counted(rows.columns, "column")));
     }
     info_.source = "memory";
     info_.inputs = rows.columns;

@@ -50,12 +50,12 @@ class RowSource {
 
 /// What to take of a data file, and how to make data that is not in a file.
 struct DataOptions {
-  std::vector<std::string> columns;  ///< names or numbers from 0 of the features, in this order; empty: all
-  std::vector<std::string> drop;     ///< names or numbers of columns to leave out
-  std::string id;                    ///< column carried as the row's id; empty: none
-  std::string label;                 ///< column carried as the row's label; empty: none
-  std::size_t inputs = 0;            ///< width of generated data (uniform:N); 0: 2
-  std::uint64_t seed = 1;            ///< of generated data
+  std::vector<std::string> columns{};  ///< names or numbers from 0 of the features, in this order; empty: all
+  std::vector<std::string> drop{};     ///< names or numbers of columns to leave out
+  std::string id{};                    ///< column carried as the row's id; empty: none
+  std::string label{};                 ///< column carried as the row's label; empty: none
+  std::size_t inputs = 0;              ///< width of generated data (uniform:N); 0: 2
+  std::uint64_t seed = 1;              ///< of generated data
 };
 
 /// Opens rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000, or one row of any of them as SPEC#ROW.
