@@ -19,6 +19,15 @@ fail() {
   exit 1
 }
 
+# One line on why the tool that wrote LOG failed.
+reason() {
+  if grep -qiE 'could not resolve|failure resolving|could not connect|unable to connect|connection broken|timed out' "$1"; then
+    echo "the registry cannot be reached; log: $1"
+  else
+    echo "$(grep -m1 -E '^(E:|ERROR)' "$1" || tail -n1 "$1"); log: $1"
+  fi
+}
+
 as_root() {
   if [ "$(id -u)" = 0 ]; then
     "$@"
@@ -45,7 +54,7 @@ install_packages() {
   as_root apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y \
     --no-install-recommends "${missing[@]}" >>"$log" 2>&1 ||
-    fail "these Debian packages cannot be installed: ${missing[*]} ($(grep -m1 '^E:' "$log" || tail -n1 "$log"); log: $log)"
+    fail "these Debian packages cannot be installed: ${missing[*]} ($(reason "$log"))"
   rm -f "$log"
 }
 
@@ -83,7 +92,7 @@ make_venv() {
   "$python" -m venv "$venv" 9>&- || fail "$python cannot make an environment in $venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -r "$requirements" \
     >"$venv/pip.log" 2>&1 9>&- ||
-    fail "the Python packages of $requirements cannot be installed ($(grep -m1 '^ERROR' "$venv/pip.log" || tail -n1 "$venv/pip.log"); log: $venv/pip.log)"
+    fail "the Python packages of $requirements cannot be installed ($(reason "$venv/pip.log"))"
   touch "$venv/complete"
 }
 
