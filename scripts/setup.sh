@@ -28,31 +28,25 @@ reason() {
   fi
 }
 
-as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null; then
-    sudo "$@"
-  else
-    fail "not root, and no sudo: install these yourself: ${missing[*]}"
-  fi
-}
-
 install_packages() {
   command -v dpkg-query >/dev/null || fail "this is not Debian; install the likes of: $*"
-  local there package
+  local there package missing=()
   there=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
-  missing=()
   for package in "$@"; do
     grep -qxF "$package installed" <<<"$there" || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || fail "not root, and no sudo: have these installed: ${missing[*]}"
+    as_root=(sudo)
+  fi
   echo "setup: installing ${missing[*]}"
   local log
   log=$(mktemp)
   # An unreachable source is no error to 'update'; 'install' says whether the packages can be had.
-  as_root apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y \
+  "${as_root[@]}" apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y \
     --no-install-recommends "${missing[@]}" >>"$log" 2>&1 ||
     fail "these Debian packages cannot be installed: ${missing[*]} ($(reason "$log"))"
   rm -f "$log"
