@@ -19,33 +19,36 @@ fail() {
   exit 1
 }
 
-as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null; then
-    sudo "$@"
+# One line on why the tool that wrote LOG failed.
+reason() {
+  if grep -qiE 'could not resolve|failure resolving|could not connect|unable to connect|connection broken|timed out' "$1"; then
+    echo "the registry cannot be reached; log: $1"
   else
-    fail "not root, and no sudo: install these yourself: ${missing[*]}"
+    echo "$(grep -m1 -E '^(E:|ERROR)' "$1" || tail -n1 "$1"); log: $1"
   fi
 }
 
 install_packages() {
   command -v dpkg-query >/dev/null || fail "this is not Debian; install the likes of: $*"
-  local there package
+  local there package missing=()
   there=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
-  missing=()
   for package in "$@"; do
     grep -qxF "$package installed" <<<"$there" || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || fail "not root, and no sudo: have these installed: ${missing[*]}"
+    as_root=(sudo)
+  fi
   echo "setup: installing ${missing[*]}"
   local log
   log=$(mktemp)
   # An unreachable source is no error to 'update'; 'install' says whether the packages can be had.
-  as_root apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y \
+  "${as_root[@]}" apt-get -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y \
     --no-install-recommends "${missing[@]}" >>"$log" 2>&1 ||
-    fail "these Debian packages cannot be installed: ${missing[*]} ($(grep -m1 '^E:' "$log" || tail -n1 "$log"); log: $log)"
+    fail "these Debian packages cannot be installed: ${missing[*]} ($(reason "$log"))"
   rm -f "$log"
 }
 
@@ -83,7 +86,7 @@ make_venv() {
   "$python" -m venv "$venv" 9>&- || fail "$python cannot make an environment in $venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -r "$requirements" \
     >"$venv/pip.log" 2>&1 9>&- ||
-    fail "the Python packages of $requirements cannot be installed ($(grep -m1 '^ERROR' "$venv/pip.log" || tail -n1 "$venv/pip.log"); log: $venv/pip.log)"
+    fail "the Python packages of $requirements cannot be installed ($(reason "$venv/pip.log"))"
   touch "$venv/complete"
 }
 

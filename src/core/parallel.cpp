@@ -8,7 +8,8 @@ namespace harmonia {
 
 std::size_t hardware_threads() {
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::size_t>(CPU_COUNT(&allowed));
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    return static_cast<std::size_t>(CPU_COUNT(&allowed));
   return std::max(1U, std::thread::hardware_concurrency());
 }
 

@@ -22,8 +22,9 @@ std::array<std::uint32_t, 2> key_of(const DrawKey& key) {
   return {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)};
 }
 
-// One group of 64 normals. Written over 16 lanes so that the compiler makes vector code of it; every operation
-// is correctly rounded, so that all paths give the same bits. Polynomials: Cephes' logf, sinf, cosf.
+// One group of 64 normals. Written over 16 lanes so that the compiler makes vector code of it; every
+// operation is correctly rounded, so that all paths give the same bits. Polynomials: Cephes' logf, sinf,
+// cosf.
 [[gnu::always_inline]] inline void normal_group(const DrawKey& key, std::uint32_t first_block, float* out) {
   std::uint32_t word[4][kLanes];
   for (std::size_t l = 0; l < kLanes; ++l) {
@@ -50,7 +51,8 @@ std::array<std::uint32_t, 2> key_of(const DrawKey& key) {
     float* second = first + kLanes;
     for (std::size_t l = 0; l < kLanes; ++l) {
       // A uniform in (0, 1): 31 bits and a half.
-      const float half = std::fma(static_cast<float>(static_cast<std::int32_t>(u[l] >> 1)), 0x1p-31F, 0x1p-32F);
+      const float half =
+          std::fma(static_cast<float>(static_cast<std::int32_t>(u[l] >> 1)), 0x1p-31F, 0x1p-32F);
       const float uniform = half < 0x1.fffffep-1F ? half : 0x1.fffffep-1F;
       // log: uniform = 2^exponent · (1 + f) with 1 + f in [√½, √2).
       const auto bits = std::bit_cast<std::int32_t>(uniform);
@@ -106,9 +108,11 @@ std::array<std::uint32_t, 2> key_of(const DrawKey& key) {
 
 void normals_scalar(const DrawKey& key, std::span<float> out) { fill_normals(key, out); }
 #if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void normals_avx2(const DrawKey& key, std::span<float> out) { fill_normals(key, out); }
-[[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] void normals_avx512(
-    const DrawKey& key, std::span<float> out) {
+[[gnu::target("avx2,fma")]] void normals_avx2(const DrawKey& key, std::span<float> out) {
+  fill_normals(key, out);
+}
+[[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] void normals_avx512(const DrawKey& key,
+                                                                          std::span<float> out) {
   fill_normals(key, out);
 }
 #endif

@@ -1,8 +1,8 @@
 #include "harmonia/model/function_model.hpp"
 
+#include <fmt/format.h>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 
 #include "harmonia/core/error.hpp"
 
@@ -76,10 +76,8 @@ class FunctionModel final : public Model {
 }  // namespace
 
 std::unique_ptr<Model> make_function_model(const std::string& name, std::size_t n) {
-  static constexpr std::array<std::pair<const char*, Function>, 4> functions{{{"f1", alternating_squares},
-                                                                              {"f2", squares},
-                                                                              {"f3", sines_and_exponentials},
-                                                                              {"f4", exponential}}};
+  static constexpr std::array<std::pair<const char*, Function>, 4> functions{
+      {{"f1", alternating_squares}, {"f2", squares}, {"f3", sines_and_exponentials}, {"f4", exponential}}};
   for (const auto& [known, f] : functions) {
     if (name == known) return std::make_unique<FunctionModel>(name, n, f);
   }

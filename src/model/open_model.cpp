@@ -30,7 +30,8 @@ FunctionAddress parse_function(const std::string& address) {
   if (!query.starts_with("n=") ||
       std::from_chars(query.data() + 2, end, parsed.n) != std::from_chars_result{end, std::errc{}} ||
       parsed.n == 0) {
-    throw Error(ErrorCode::usage, fmt::format("model {}: '{}' after '?'; expected n=N with N >= 1", address, query));
+    throw Error(ErrorCode::usage,
+                fmt::format("model {}: '{}' after '?'; expected n=N with N >= 1", address, query));
   }
   return parsed;
 }

@@ -23,8 +23,8 @@ class ThreadPool {
 
   std::size_t threads() const { return workers_.size() + 1; }
 
-  /// Calls task(worker, i) once for every i < count, on all workers and the calling thread, and waits. Indices
-  /// are taken in ascending order. The first exception stops the loop and is thrown here.
+  /// Calls task(worker, i) once for every i < count, on all workers and the calling thread, and waits.
+  /// Indices are taken in ascending order. The first exception stops the loop and is thrown here.
   void run(std::size_t count, const std::function<void(std::size_t worker, std::size_t i)>& task);
 
  private:

@@ -11,7 +11,13 @@
 namespace harmonia {
 
 /// What a draw is for; draws of different streams are independent.
-enum class Stream : std::uint32_t { direction = 1, rotation = 2, permutation = 3, uniform_data = 4, subsample = 5 };
+enum class Stream : std::uint32_t {
+  direction = 1,
+  rotation = 2,
+  permutation = 3,
+  uniform_data = 4,
+  subsample = 5
+};
 
 /// The key of a family of draws.
 struct DrawKey {

@@ -19,7 +19,9 @@ class Ledger {
   explicit Ledger(std::uint64_t limit = kUnlimited) : limit_(limit) {}
   void spend(std::uint64_t evaluations) { spent_ += evaluations; }
   std::uint64_t spent() const { return spent_; }
-  std::uint64_t left() const { return limit_ == kUnlimited ? kUnlimited : limit_ - std::min(limit_, spent()); }
+  std::uint64_t left() const {
+    return limit_ == kUnlimited ? kUnlimited : limit_ - std::min(limit_, spent());
+  }
 
  private:
   std::uint64_t limit_;
@@ -36,10 +38,11 @@ struct Progress {
 /// What a measure needs besides its options: where its draws start, how much it may use, who watches it.
 struct Run {
   std::uint64_t seed = 1;
-  std::size_t threads = 0;                        ///< 0: as many as suit the model
-  Ledger ledger;                                  ///< every evaluation is entered here
-  std::function<void(const Progress&)> progress;  ///< called now and then from the calling thread; may be empty
-  std::stop_token stop;                           ///< when asked, the measure throws Error(interrupted)
+  std::size_t threads = 0;  ///< 0: as many as suit the model
+  Ledger ledger;            ///< every evaluation is entered here
+  std::function<void(const Progress&)>
+      progress;          ///< called now and then from the calling thread; may be empty
+  std::stop_token stop;  ///< when asked, the measure throws Error(interrupted)
 };
 
 }  // namespace harmonia

@@ -9,15 +9,16 @@ namespace harmonia {
 /// How one feature may be moved.
 struct Feature {
   std::string name;
-  double scale = 1;            ///< its steps are this many times the radius
+  double scale = 1;  ///< its steps are this many times the radius
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
-  bool integer = false;        ///< moved by whole numbers
-  bool fixed = false;          ///< categorical or immutable: never moved
-  bool has_scale = false;      ///< the scale was given for this feature, so that --scale leaves it alone
+  bool integer = false;    ///< moved by whole numbers
+  bool fixed = false;      ///< categorical or immutable: never moved
+  bool has_scale = false;  ///< the scale was given for this feature, so that --scale leaves it alone
 
   bool bounded() const {
-    return lower > -std::numeric_limits<double>::infinity() || upper < std::numeric_limits<double>::infinity();
+    return lower > -std::numeric_limits<double>::infinity() ||
+           upper < std::numeric_limits<double>::infinity();
   }
 };
 

@@ -10,15 +10,15 @@ namespace harmonia {
 
 /// What is known of a model before it is asked.
 struct ModelInfo {
-  std::string name;                  ///< as the user wrote it
-  std::string kind;                  ///< "function", "command", "http", …
-  std::size_t inputs = 0;            ///< columns of x
-  std::size_t outputs = 0;           ///< columns of y
-  Scalar scalar = Scalar::float64;   ///< the type that evaluate() wants its rows in
-  bool reentrant = true;             ///< evaluate() may be called from several threads at once
-  bool takes_missing = false;        ///< NaN in x means "missing" and is answered
-  std::size_t preferred_threads = 0; ///< calls in flight that suit it; 0: one per core
-  std::size_t preferred_batch = 0;   ///< rows a call that suit it; 0: no preference
+  std::string name;                   ///< as the user wrote it
+  std::string kind;                   ///< "function", "command", "http", …
+  std::size_t inputs = 0;             ///< columns of x
+  std::size_t outputs = 0;            ///< columns of y
+  Scalar scalar = Scalar::float64;    ///< the type that evaluate() wants its rows in
+  bool reentrant = true;              ///< evaluate() may be called from several threads at once
+  bool takes_missing = false;         ///< NaN in x means "missing" and is answered
+  std::size_t preferred_threads = 0;  ///< calls in flight that suit it; 0: one per core
+  std::size_t preferred_batch = 0;    ///< rows a call that suit it; 0: no preference
 };
 
 /// f : R^n -> R^k. Row i of y answers row i of x.

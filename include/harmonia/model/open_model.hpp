@@ -11,19 +11,19 @@ namespace harmonia {
 
 /// What a model that runs elsewhere needs to be reached.
 struct ModelOptions {
-  std::string kind;                    ///< "function", "command", "http"; empty: recognised from the address
-  std::vector<std::string> headers;    ///< "Name: value", sent with every HTTP request
-  std::string ca_file;                 ///< PEM file of the authorities trusted over TLS; empty: the system's
-  std::string output_name;             ///< which of a server's outputs; empty: its first
-  double timeout_seconds = 60;         ///< longest wait for one answer
-  int retries = 4;                     ///< further tries after a 5xx answer or a lost connection
-  bool takes_missing = false;          ///< the user's word that a command or server answers rows with NaN
+  std::string kind;                  ///< "function", "command", "http"; empty: recognised from the address
+  std::vector<std::string> headers;  ///< "Name: value", sent with every HTTP request
+  std::string ca_file;               ///< PEM file of the authorities trusted over TLS; empty: the system's
+  std::string output_name;           ///< which of a server's outputs; empty: its first
+  double timeout_seconds = 60;       ///< longest wait for one answer
+  int retries = 4;                   ///< further tries after a 5xx answer or a lost connection
+  bool takes_missing = false;        ///< the user's word that a command or server answers rows with NaN
 };
 
 /// Opens the model at `address`: fn:f1…f4[?n=N], cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME.
-/// `example` is one row of the data it will see; models that do not say their own width take it from there, and
-/// a command is asked it once to learn how many outputs it has. Throws Error(usage) for an address that no kind
-/// knows, Error(model) for a model that cannot be reached.
+/// `example` is one row of the data it will see; models that do not say their own width take it from there,
+/// and a command is asked it once to learn how many outputs it has. Throws Error(usage) for an address that
+/// no kind knows, Error(model) for a model that cannot be reached.
 std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
                                   std::span<const double> example);
 
