@@ -14,7 +14,7 @@ using test::Rows;
 TEST(Grid, LastAxisIsFastest) {
   const auto source = open_grid("grid:0..5x2,1..4x3", {});
   EXPECT_EQ(source->info().rows, 6U);
-  EXPECT_EQ(source->info().features, (Names{"x0", "x1"}));
+  EXPECT_EQ(feature_names(source->info()), (Names{"x0", "x1"}));
   const Rows expected{{0, 1}, {0, 2.5}, {0, 4}, {5, 1}, {5, 2.5}, {5, 4}};
   EXPECT_EQ(test::read_table(*source, 4).rows, expected);
   source->rewind();
@@ -38,7 +38,7 @@ TEST(Grid, AxesAreWrittenInManyWays) {
 TEST(Uniform, RowsAreKeyed) {
   const auto source = open_uniform("uniform:5", {.inputs = 3, .seed = 9});
   EXPECT_EQ(source->info().rows, 5U);
-  EXPECT_EQ(source->info().features, (Names{"x0", "x1", "x2"}));
+  EXPECT_EQ(feature_names(source->info()), (Names{"x0", "x1", "x2"}));
   const Rows rows = test::read_table(*source, 2).rows;
   ASSERT_EQ(rows.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) {
@@ -46,7 +46,7 @@ TEST(Uniform, RowsAreKeyed) {
       EXPECT_EQ(rows[i][j], draw_uniform({.seed = 9, .stream = Stream::uniform_data, .row = i}, j));
     }
   }
-  EXPECT_EQ(open_uniform("uniform:1", {})->info().features.size(), 2U);
+  EXPECT_EQ(open_uniform("uniform:1", {})->info().inputs, 2U);
 }
 
 }  // namespace

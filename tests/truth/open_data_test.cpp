@@ -35,7 +35,7 @@ TEST(OpenData, GivesOneRow) {
   const auto source = open_data(file.path() + "#1", {.id = "name", .label = "class"});
   EXPECT_EQ(source->info().source, file.path() + "#1");
   EXPECT_EQ(source->info().rows, 1U);
-  EXPECT_EQ(source->info().features, (Names{"a", "b"}));
+  EXPECT_EQ(feature_names(source->info()), (Names{"a", "b"}));
   for (int round = 0; round < 2; ++round) {
     const test::Table table = test::read_table(*source, 3, 1);
     EXPECT_EQ(table.rows, (Rows{{3, 4}}));
@@ -63,13 +63,13 @@ TEST(MemorySource, GivesTheRows) {
   rows.row(1)[0] = std::numeric_limits<double>::quiet_NaN();
   const auto source = make_memory_source(rows.view(), {"a", "b"});
   EXPECT_EQ(source->info().rows, 3U);
-  EXPECT_EQ(source->info().features, (Names{"a", "b"}));
+  EXPECT_EQ(feature_names(source->info()), (Names{"a", "b"}));
   const Rows expected{{0, 1}, {test::kMissing, 3}, {4, 5}};
   for (const std::size_t limit : {1, 2, 3, 100}) {
     EXPECT_EQ(test::read_table(*source, limit).rows, expected);
     source->rewind();
   }
-  EXPECT_EQ(make_memory_source(rows.view())->info().features, (Names{"x0", "x1"}));
+  EXPECT_EQ(feature_names(make_memory_source(rows.view())->info()), (Names{"x0", "x1"}));
 }
 
 }  // namespace
