@@ -62,8 +62,8 @@ std::vector<double> vector_sum(const Matrix<double>& points) {
   for (std::size_t i = 0; i < points.rows(); ++i) {
     for (std::size_t j = 0; j < sums.size(); ++j) sums[j].add(points.row(i)[j]);
   }
-  std::vector<double> values;
-  for (const CompensatedSum& sum : sums) values.push_back(sum.value());
+  std::vector<double> values(sums.size());
+  for (std::size_t j = 0; j < sums.size(); ++j) values[j] = sums[j].value();
   return values;
 }
 
