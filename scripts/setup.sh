@@ -2,7 +2,8 @@
 # Installs what Harmonia is built and tested with. Does nothing, and says nothing, where all of it is there.
 #   scripts/setup.sh build    the compiler and the libraries
 #   scripts/setup.sh [test]   those, the test tools, and a Python environment outside the repository
-#   scripts/setup.sh --venv   prints the folder of that environment; exit code 1 if it is not made yet
+#   scripts/setup.sh study    the compiler and the libraries, and an environment for the experiments' plots
+#   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
 # HARMONIA_CACHE is where the environment is kept (default: ~/.cache/harmonia).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +13,7 @@ build_packages=(g++ cmake ninja-build pkg-config ccache
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
 test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3 python3-venv openssl)
 requirements=tests/requirements.txt
+case "$*" in study | "--venv study") requirements=experiments/requirements.txt ;; esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
 
 fail() {
@@ -98,11 +100,15 @@ case "${1:-test}" in
     install_packages "${build_packages[@]}" "${test_packages[@]}"
     make_venv
     ;;
+  study)
+    install_packages "${build_packages[@]}" python3 python3-venv
+    make_venv
+    ;;
   --venv)
     python=$(find_python) && venv=$(venv_path "$python") && [ -e "$venv/complete" ] || exit 1
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test or --venv"
+    fail "unknown argument '$1'; expected build, test, study or --venv"
     ;;
 esac
