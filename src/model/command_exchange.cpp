@@ -146,7 +146,7 @@ class Exchange {
       process_.output().clear();
     }
     const ProcessEnd end = process_.end(closing_ ? options_.timeout : kEndPatience);
-    if (options_.kept && answered_ == 0 && end.success() && !closing_) return AfterExchange::gone;
+    if (options_.kept && answered_ == 0 && end.success()) return AfterExchange::gone;
     if (answered_ < x_.rows()) {
       if (end.status == 126 || end.status == 127) fail(describe(end), "a program that runs");
       fail(fmt::format("{} after {} of {} answers", describe(end), answered_, x_.rows()), "one line per row");
