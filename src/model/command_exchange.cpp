@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include "harmonia/core/error.hpp"
 #include "row_text.hpp"

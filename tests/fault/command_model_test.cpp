@@ -102,7 +102,7 @@ TEST(CommandFaults, TooFewLines) {
 
 TEST(CommandFaults, TooManyLines) {
   EXPECT_TRUE(
-      says(opening_fails(for_each_line("print(1); print(2)")),
+      says(opening_fails(for_each_line("print(\"1\\n2\")")),
            "wrote more lines than it was given rows, the first of them '2'; expected one line per row"));
   EXPECT_TRUE(
       says(evaluation_fails(for_each_line("print(\"1\" if n != 4 else \"1\\n17\")"), 3), "more lines"));
@@ -112,7 +112,7 @@ TEST(CommandFaults, TooManyLines) {
 TEST(CommandFaults, ALateLineIsNotTheNextAnswer) {
   const auto model = open(for_each_line("print(1); n == 2 and (time.sleep(0.2), print(9))"));
   test::evaluate(*model, awkward_rows(1, 2));
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
   EXPECT_TRUE(says(message_of(ErrorCode::model, [&] { test::evaluate(*model, awkward_rows(1, 2)); }),
                    "more lines than it was given rows, the first of them '9'"));
 }

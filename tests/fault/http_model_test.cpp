@@ -228,7 +228,7 @@ TEST(HttpFaults, WaitsNoLongerThanTheTimeout) {
     return reply;
   }));
   ModelOptions options;
-  options.timeout_seconds = 0.5;
+  options.timeout_seconds = 1;
   const auto begin = std::chrono::steady_clock::now();
   open(server, options);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
@@ -256,8 +256,8 @@ TEST(HttpFaults, IsSlow) {
     return reply;
   }));
   ModelOptions options;
-  options.timeout_seconds = 0.3;
-  EXPECT_TRUE(says(fails(server, options), "no answer within 0.3 s after 2 tries"));
+  options.timeout_seconds = 0.6;
+  EXPECT_TRUE(says(fails(server, options), "no answer within 0.6 s after 2 tries"));
   EXPECT_EQ(count, 2);
 }
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <thread>
+#include <memory>
+#include <string>
 
 #include "../../src/model/child_process.hpp"
 #include "harmonia/model/http_model.hpp"
@@ -90,6 +90,17 @@ TEST_F(TlsServer, IsRefusedUnderAnotherName) {
   const std::string message =
       test::message_of(ErrorCode::model, [&] { open_http_model(url("localhost"), options, kExample); });
   EXPECT_TRUE(test::says(message, "localhost"));
+}
+
+TEST_F(TlsServer, DiesAndWeDoNot) {
+  ModelOptions options;
+  options.ca_file = certificate_;
+  options.retries = 1;
+  const auto model = open_http_model(url("127.0.0.1"), options, kExample);
+  server_->end(std::chrono::milliseconds(0));
+  EXPECT_TRUE(test::says(
+      test::message_of(ErrorCode::model, [&] { test::evaluate(*model, test::awkward_rows(20000, 2)); }),
+      "connection refused after 2 tries"));
 }
 
 TEST_F(TlsServer, NeedsAnAuthorityThatCanBeRead) {
