@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "pipe_signal.hpp"
 #include "row_text.hpp"
 
 namespace harmonia {
@@ -49,28 +50,6 @@ Pipe make_pipe() {
 // Only our end: the other one is the program's, and programs expect to wait.
 void set_nonblocking(const FileDescriptor& end) {
   if (::fcntl(end.number(), F_SETFL, ::fcntl(end.number(), F_GETFL) | O_NONBLOCK) != 0) fail(errno, "fcntl");
-}
-
-// write() that reports a closed pipe by EPIPE alone. The signal is blocked in this thread and taken back,
-// since what the process does with SIGPIPE is not ours to change.
-ssize_t write_without_signal(int descriptor, std::string_view text) {
-  sigset_t pipe_signal, before, pending;
-  ::sigemptyset(&pipe_signal);
-  ::sigaddset(&pipe_signal, SIGPIPE);
-  ::sigemptyset(&pending);
-  ::sigpending(&pending);
-  const bool was_pending = ::sigismember(&pending, SIGPIPE) == 1;
-  ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-  const ssize_t written = ::write(descriptor, text.data(), text.size());
-  const int error = errno;
-  if (written < 0 && error == EPIPE && !was_pending) {
-    const timespec at_once{};
-    while (::sigtimedwait(&pipe_signal, nullptr, &at_once) < 0 && errno == EINTR) {
-    }
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return written;
 }
 
 // The tables that posix_spawn reads, freed with their owner.
@@ -153,7 +132,8 @@ ChildProcess::~ChildProcess() { end(std::chrono::milliseconds(0)); }
 
 std::size_t ChildProcess::send(std::string_view text) {
   if (!input_open() || text.empty()) return 0;
-  const ssize_t written = write_without_signal(input_.number(), text);
+  const PipeSignalGuard guard;
+  const ssize_t written = ::write(input_.number(), text.data(), text.size());
   if (written >= 0) return static_cast<std::size_t>(written);
   if (errno != EAGAIN && errno != EINTR) close_input();
   return 0;

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include "harmonia/core/error.hpp"
 #include "row_text.hpp"
@@ -46,8 +45,10 @@ class Exchange {
       : process_(process), options_(options), x_(x), answer_(answer), closing_(options.close_input) {}
 
   AfterExchange run() {
-    process_.wait(false, milliseconds(0));
-    refuse_extra_output();  // of the batch before
+    if (options_.kept) {
+      process_.wait(false, milliseconds(0));
+      refuse_extra_output();  // of the batch before
+    }
     progress_ = heard_ = Clock::now();
     while (process_.output_open()) {
       send();
@@ -144,7 +145,7 @@ class Exchange {
       process_.output().clear();
     }
     const ProcessEnd end = process_.end(closing_ ? options_.timeout : kEndPatience);
-    if (answered_ == 0 && end.success() && !closing_) return AfterExchange::gone;
+    if (options_.kept && answered_ == 0 && end.success()) return AfterExchange::gone;
     if (answered_ < x_.rows()) {
       if (end.status == 126 || end.status == 127) fail(describe(end), "a program that runs");
       fail(fmt::format("{} after {} of {} answers", describe(end), answered_, x_.rows()), "one line per row");

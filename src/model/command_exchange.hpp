@@ -17,6 +17,7 @@ struct ExchangeOptions {
   std::chrono::milliseconds timeout{0};   ///< longest wait for one line, or for the pipe to take more rows
   std::chrono::milliseconds patience{0};  ///< silence after which the input is closed to make it answer
   std::chrono::milliseconds linger{0};    ///< time to watch for lines that nobody asked for
+  bool kept = false;                      ///< it has answered a batch before
   bool close_input = false;               ///< close the input after the last row
 };
 

@@ -80,30 +80,26 @@ class CommandModel final : public Model {
 
   template <class Answer>
   void ask(RowsView x, const Answer& answer) const {
-    const bool opening = info_.outputs == 0;
     std::unique_ptr<ChildProcess> process = take_idle();
     AfterExchange after = AfterExchange::gone;
-    if (process) after = ask_one(*process, x, answer, opening);
+    if (process) after = ask_one(*process, x, answer, true);
     // A program that ended by itself between two batches had answered all that it was asked.
     if (after == AfterExchange::gone) {
       process = start();
-      after = ask_one(*process, x, answer, opening);
-    }
-    if (after == AfterExchange::gone) {
-      fail_command(info_.name, "exited with status 0 before it answered; expected one line per row",
-                   process->last_error_line());
+      after = ask_one(*process, x, answer, false);
     }
     if (after == AfterExchange::ended_by_input) answers_at_end_ = true;
     if (after == AfterExchange::ready && !answers_at_end_) give_back(std::move(process));
   }
 
   template <class Answer>
-  AfterExchange ask_one(ChildProcess& process, RowsView x, const Answer& answer, bool opening) const {
+  AfterExchange ask_one(ChildProcess& process, RowsView x, const Answer& answer, bool kept) const {
     ExchangeOptions options;
     options.name = info_.name;
     options.timeout = timeout_;
     options.patience = std::min(kPatience, timeout_ / 4);
-    options.linger = opening ? kLinger : milliseconds(0);
+    options.kept = kept;
+    options.linger = info_.outputs == 0 ? kLinger : milliseconds(0);
     options.close_input = answers_at_end_;
     return exchange(process, options, x,
                     [&](std::size_t row, std::string_view line) { answer(row, line, process); });
@@ -116,11 +112,10 @@ class CommandModel final : public Model {
 
   [[noreturn]] void fail_line(ChildProcess& process, std::size_t row, std::string_view line,
                               const std::string& found, const std::string& expected) const {
-    process.end(kLastWords);
-    fail_command(info_.name,
-                 fmt::format("line {} of its answer, '{}', {}; expected {}", row + 1, one_line(line, 60),
-                             found, expected),
-                 process.last_error_line());
+    const std::string what = fmt::format("line {} of its answer, '{}', {}; expected {}", row + 1,
+                                         one_line(line, 60), found, expected);
+    process.end(kLastWords);  // `line` is gone from here on
+    fail_command(info_.name, what, process.last_error_line());
   }
 
   std::unique_ptr<ChildProcess> take_idle() const {

@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "harmonia/core/error.hpp"
+#include "pipe_signal.hpp"
 #include "row_text.hpp"
 
 namespace harmonia {
@@ -25,7 +25,10 @@ constexpr milliseconds kFirstPause{100};
 constexpr double kLongestTimeout = 86400;
 
 struct FreeHandle {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(CURL* handle) const {
+    const PipeSignalGuard guard;  // it says goodbye over TLS
+    curl_easy_cleanup(handle);
+  }
 };
 struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
@@ -165,7 +168,10 @@ class HttpClient::Connections {
       set(handle.get(), CURLOPT_POSTFIELDS, body->c_str());
       set(handle.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
     }
-    attempt.code = curl_easy_perform(handle.get());
+    {
+      const PipeSignalGuard guard;  // libcurl leaves the signal of a closed connection to us
+      attempt.code = curl_easy_perform(handle.get());
+    }
     attempt.too_long = sink.too_long;
     if (attempt.code != CURLE_OK) attempt.reason = describe(handle.get(), attempt.code, details.data());
     curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &attempt.status);
