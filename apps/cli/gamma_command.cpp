@@ -20,8 +20,8 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kWorstRows = 10;
-constexpr double kScaleRatio = 10;          // of features' spreads that deserves a warning
-constexpr std::size_t kScaleRows = 10000;   // that are looked at for it
+constexpr double kScaleRatio = 10;         // of features' spreads that deserves a warning
+constexpr std::size_t kScaleRows = 10000;  // that are looked at for it
 constexpr std::size_t kScaleInputs = 10000;
 
 struct GammaCommand {
@@ -67,13 +67,15 @@ std::optional<std::string> scale_warning(RowSource& data) {
     }
   }
   if (least == 0 || largest <= kScaleRatio * least) return std::nullopt;
-  return fmt::format("feature {} spreads {:.3g} times as far as {}; --scale std measures the radius in each feature's own spread",
-                     feature_name(data.info(), wide), largest / least, feature_name(data.info(), narrow));
+  return fmt::format(
+      "feature {} spreads {:.3g} times as far as {}; --scale std measures the radius in each feature's own "
+      "spread",
+      feature_name(data.info(), wide), largest / least, feature_name(data.info(), narrow));
 }
 
 void GammaCommand::set_radius(const Subject& what, GammaRunRecord& record) {
   if (radius == "auto") {
-    options.ball.radius = automatic_radius(what.schema, *what.data, subject.seed);
+    options.ball.radius = automatic_radius(what.schema, what.reference(), subject.seed);
     record.automatic_radius = true;
     return;
   }
@@ -86,9 +88,11 @@ void GammaCommand::set_radius(const Subject& what, GammaRunRecord& record) {
 void GammaCommand::forecast(const Subject& what) const {
   const std::uint64_t rows = count_rows(*what.data), each = gamma_cost(options, what.data->info().inputs);
   fmt::print("{} rows × {}{} evaluations = {}{} in all; nothing was asked of the model\n", rows,
-             options.precision > 0 ? "at most " : "", each, options.precision > 0 ? "at most " : "", rows * each);
+             options.precision > 0 ? "at most " : "", each, options.precision > 0 ? "at most " : "",
+             rows * each);
   if (run.max_evaluations > 0 && rows * each > run.max_evaluations) {
-    fmt::print("--max-evaluations {} is enough for about {} rows\n", run.max_evaluations, run.max_evaluations / each);
+    fmt::print("--max-evaluations {} is enough for about {} rows\n", run.max_evaluations,
+               run.max_evaluations / each);
   }
 }
 
@@ -112,7 +116,7 @@ void GammaCommand::execute() {
   const auto model = open_model(subject.model, subject.model_options, what.example);
   record.model = model->info();
   record.data = what.data->info();
-  record.options = options;
+  record.options = resolve(options, record.data.inputs);
   record.scale = subject.scale;
   record.has_schema = !options.schema.empty();
   record.seed = subject.seed;
@@ -149,14 +153,15 @@ void GammaCommand::execute() {
   } catch (const Error& error) {
     if (error.code() != ErrorCode::interrupted) throw;
     const std::string of = record.data.rows ? fmt::format(" of {}", *record.data.rows) : "";
-    throw Error(ErrorCode::interrupted,
-                fmt::format("stopped after {}{} rows and {} evaluations; {}", rows_done, of, state.ledger.spent(),
-                            journal ? fmt::format("the same command goes on from {}", run.resume)
-                                    : "nothing was written (--resume FILE keeps progress)"));
+    throw Error(
+        ErrorCode::interrupted,
+        fmt::format("stopped after {}{} rows and {} evaluations; {}", rows_done, of, state.ledger.spent(),
+                    journal ? fmt::format("the same command goes on from {}", run.resume)
+                            : "nothing was written (--resume FILE keeps progress)"));
   }
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (subject.scale == "none" && subject.schema_file.empty()) {
-    if (const auto sentence = scale_warning(*what.data)) summary.warnings.push_back(*sentence);
+    if (const auto sentence = scale_warning(what.reference())) summary.warnings.push_back(*sentence);
   }
   if (json) json->finish(summary, record.seconds);
   if (csv) csv->finish();
@@ -173,28 +178,37 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
   command->line = command_line(argc, argv);
   CLI::App& app = *program.add_subcommand("gamma", "How far a model is from harmonic around every row");
   add_subject_options(app, command->subject);
-  app.add_option("--radius", command->radius, "of the ball, in units of --scale; auto: a tenth of the median distance to the "
-                                              "nearest row")
+  app.add_option("--radius", command->radius,
+                 "of the ball, in units of --scale; auto: a tenth of the median distance to the "
+                 "nearest row")
       ->required()
       ->group("Ball");
   app.add_option("--ball", command->ball,
-                 "simplex, anti, simplex+anti, cross, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N "
+                 "simplex, anti, simplex+anti, cross, rotated:K, rademacher[:N], random:N, random-pairs:N, "
+                 "gaussian:N "
                  "[simplex+anti]")
       ->group("Ball");
   app.add_option("--average", command->average, "over the sphere's surface or the solid ball [surface]")
       ->check(CLI::IsMember({"surface", "solid"}))
       ->group("Ball");
-  app.add_option("--output", command->output, "label, predicted, column:K, norm, angle or all [predicted]")->group("Measure");
+  app.add_option("--output", command->output, "label, predicted, column:K, norm, angle or all [predicted]")
+      ->group("Measure");
   GammaOptions& options = command->options;
-  app.add_option("--sample", options.sample, "draw exactly this many pairs of the ball instead of all")->group("Measure");
-  app.add_option("--precision", options.precision, "draw pairs until the interval is this share of gamma (needs --floor)")
+  app.add_option("--sample", options.sample, "draw exactly this many pairs of the ball instead of all")
+      ->group("Measure");
+  app.add_option("--precision", options.precision,
+                 "draw pairs until the interval is this share of gamma (needs --floor)")
       ->group("Measure");
   app.add_option("--floor", options.floor, "… or this narrow")->group("Measure");
-  app.add_flag("--paper", options.paper, "the paper's own procedure, to reproduce published numbers")->group("Measure");
+  app.add_flag("--paper", options.paper, "the paper's own procedure, to reproduce published numbers")
+      ->group("Measure");
   app.add_option("--confidence", options.confidence, "of every interval [0.95]")->group("Measure");
-  app.add_option("--explain", options.explain, "name the K features whose pairs weigh most")->type_name("K")->group("Measure");
+  app.add_option("--explain", options.explain, "name the K features whose pairs weigh most")
+      ->type_name("K")
+      ->group("Measure");
   add_run_options(app, command->run);
-  app.add_option("--batch", options.batch, "points held in memory at once, over all threads [chosen for the model]")
+  app.add_option("--batch", options.batch,
+                 "points held in memory at once, over all threads [chosen for the model]")
       ->group("Run");
   app.footer(R"(Examples:
   harmonia gamma fn:f4?n=10 uniform:1000 --radius 1

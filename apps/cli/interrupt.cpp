@@ -8,8 +8,8 @@
 namespace harmonia {
 
 std::stop_token stop_on_interrupt() {
-  // A thread that waits for the signals: request_stop() may not be called from a signal handler. It is started before
-  // any other thread, so that all of them leave the signals to it.
+  // A thread that waits for the signals: request_stop() may not be called from a signal handler. It is
+  // started before any other thread, so that all of them leave the signals to it.
   static std::stop_source source;
   sigset_t signals;
   sigemptyset(&signals);

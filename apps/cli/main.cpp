@@ -33,7 +33,8 @@ int fail(int code, const std::string& message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Measures how far a machine-learning model is from harmonic: no labels, any model.", "harmonia");
+  CLI::App program("Measures how far a machine-learning model is from harmonic: no labels, any model.",
+                   "harmonia");
   program.set_version_flag("--version", HARMONIA_VERSION);
   program.require_subcommand(1);
   program.footer("harmonia COMMAND --help tells the rest.");

@@ -5,32 +5,47 @@
 namespace harmonia {
 
 void add_subject_options(CLI::App& command, SubjectOptions& o) {
-  command.add_option("MODEL", o.model, "fn:f1…f4[?n=N], cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME")->required();
-  command
-      .add_option("DATA", o.data, "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; FILE#ROW is one row")
+  command.add_option("MODEL", o.model, "fn:f1…f4[?n=N], cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME")
       ->required();
-  command.add_option("--model-kind", o.model_options.kind, "function, command or http, if the address does not tell")
+  command
+      .add_option("DATA", o.data,
+                  "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; FILE#ROW is one row")
+      ->required();
+  command
+      .add_option("--model-kind", o.model_options.kind,
+                  "function, command or http, if the address does not tell")
       ->group("Model");
-  command.add_option("--header", o.model_options.headers, "'Name: value' sent with every request; may be repeated")
+  command
+      .add_option("--header", o.model_options.headers,
+                  "'Name: value' sent with every request; may be repeated")
       ->allow_extra_args(false)
       ->group("Model");
-  command.add_option("--ca-file", o.model_options.ca_file, "PEM file of the authorities trusted over TLS")->group("Model");
+  command.add_option("--ca-file", o.model_options.ca_file, "PEM file of the authorities trusted over TLS")
+      ->group("Model");
   command.add_option("--timeout", o.model_options.timeout_seconds, "seconds to wait for one answer [60]")
       ->check(CLI::PositiveNumber)
       ->group("Model");
-  command.add_option("--retries", o.model_options.retries, "further tries after a 5xx or a lost connection [4]")
+  command
+      .add_option("--retries", o.model_options.retries, "further tries after a 5xx or a lost connection [4]")
       ->check(CLI::Range(0, 100))
       ->group("Model");
-  command.add_option("--model-output", o.model_options.output_name, "name of the server's output to use")->group("Model");
-  command.add_flag("--missing", o.model_options.takes_missing, "the model answers rows with missing values (nan)")
+  command.add_option("--model-output", o.model_options.output_name, "name of the server's output to use")
+      ->group("Model");
+  command
+      .add_flag("--missing", o.model_options.takes_missing,
+                "the model answers rows with missing values (nan)")
       ->group("Model");
   command.add_option("--columns", o.data_options.columns, "features, by name or number, in this order")
       ->delimiter(',')
       ->group("Data");
   command.add_option("--drop", o.data_options.drop, "columns to leave out")->delimiter(',')->group("Data");
-  command.add_option("--id", o.data_options.id, "column carried to the result as the row's id")->group("Data");
-  command.add_option("--label", o.data_options.label, "column carried to the result as the row's label")->group("Data");
-  command.add_option("--schema", o.schema_file, "JSON file: scale, bounds, integer, categorical, immutable features")
+  command.add_option("--id", o.data_options.id, "column carried to the result as the row's id")
+      ->group("Data");
+  command.add_option("--label", o.data_options.label, "column carried to the result as the row's label")
+      ->group("Data");
+  command
+      .add_option("--schema", o.schema_file,
+                  "JSON file: scale, bounds, integer, categorical, immutable features")
       ->group("Data");
   command.add_option("--scale", o.scale, "unit of the radius per feature: none, std or range [none]")
       ->check(CLI::IsMember({"none", "std", "range"}))
@@ -39,11 +54,14 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
 }
 
 void add_run_options(CLI::App& command, RunOptions& o) {
-  command.add_option("--threads", o.threads, "model calls at the same time [one per core]")->group("Run");
+  command.add_option("--threads", o.threads, "model calls at the same time [one per core]")
+      ->check(CLI::Range(1, 1024))
+      ->group("Run");
   command.add_option("--max-evaluations", o.max_evaluations, "never ask the model for more rows than this")
       ->check(CLI::PositiveNumber)
       ->group("Run");
-  command.add_flag("--dry-run", o.dry_run, "say how many evaluations it would take, and ask for none")->group("Run");
+  command.add_flag("--dry-run", o.dry_run, "say how many evaluations it would take, and ask for none")
+      ->group("Run");
   command.add_option("--resume", o.resume, "keep progress in FILE, and go on from there if it exists")
       ->type_name("FILE")
       ->group("Run");
@@ -56,13 +74,15 @@ Subject open_subject(const SubjectOptions& options) {
   DataOptions data_options = options.data_options;
   data_options.inputs = declared_inputs(options.model);
   data_options.seed = options.seed;
-  Subject subject{open_data(options.data, data_options), {}, {}};
+  Subject subject{open_data(options.data, data_options), {}, {}, {}};
+  if (options.data.find('#') != std::string::npos)
+    subject.whole = open_whole_data(options.data, data_options);
   if (!options.schema_file.empty()) {
     subject.schema = load_schema(options.schema_file, feature_names(subject.data->info()));
   } else if (options.scale != "none") {
     subject.schema = plain_schema(feature_names(subject.data->info()));
   }
-  scale_features(subject.schema, options.scale, *subject.data);
+  scale_features(subject.schema, options.scale, subject.reference());
   RowBlock block;
   subject.data->read(block, 1);
   subject.example.assign(block.values.row(0), block.values.row(0) + block.values.columns());

@@ -35,8 +35,12 @@ void add_run_options(CLI::App& command, RunOptions& options);
 /// The data, how its features may be moved, and a row to show to the model.
 struct Subject {
   std::unique_ptr<RowSource> data;
-  Schema schema;  ///< empty if all features are plain
+  std::unique_ptr<RowSource> whole;  ///< all rows, if data is one of them
+  Schema schema;                     ///< empty if all features are plain
   std::vector<double> example;
+
+  /// What spreads and distances are taken from: all rows, even if one is measured.
+  RowSource& reference() const { return whole ? *whole : *data; }
 };
 
 /// Opens the data and reads its first row.

@@ -22,7 +22,9 @@ std::string clock(double seconds) {
 }  // namespace
 
 ProgressBar::ProgressBar(bool wanted)
-    : wanted_(wanted && isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()), last_(start_) {}
+    : wanted_(wanted && isatty(STDERR_FILENO) != 0),
+      start_(std::chrono::steady_clock::now()),
+      last_(start_) {}
 
 ProgressBar::~ProgressBar() {
   if (shown_) std::fputs("\r\033[K", stderr);
@@ -39,8 +41,8 @@ void ProgressBar::show(const Progress& progress) {
   if (progress.rows && *progress.rows > 0) {
     const double share = static_cast<double>(progress.rows_done) / static_cast<double>(*progress.rows);
     const auto full = std::min(kWidth, static_cast<std::size_t>(share * kWidth));
-    line = fmt::format("[{}{}] {:3.0f} %  {}/{} rows", std::string(full, '#'), std::string(kWidth - full, '.'),
-                       100 * share, progress.rows_done, *progress.rows);
+    line = fmt::format("[{}{}] {:3.0f} %  {}/{} rows", std::string(full, '#'),
+                       std::string(kWidth - full, '.'), 100 * share, progress.rows_done, *progress.rows);
     if (share > 0) line += fmt::format(", {} left", clock(seconds * (1 - share) / share));
   }
   std::fputs(fmt::format("\r\033[K{}, {:.3g} evaluations/s", line, rate).c_str(), stderr);

@@ -7,8 +7,8 @@
 
 namespace harmonia {
 
-/// A line on standard error that shows how far a run has come, its rate and the time left. Nothing is shown if
-/// standard error is no terminal.
+/// A line on standard error that shows how far a run has come, its rate and the time left. Nothing is shown
+/// if standard error is no terminal.
 class ProgressBar {
  public:
   explicit ProgressBar(bool wanted);

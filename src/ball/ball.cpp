@@ -98,7 +98,8 @@ Ball::Ball(BallOptions options, Schema schema, std::uint64_t seed)
       plain_(is_plain(schema_)),
       cache_(std::make_shared<RotationCache>()) {
   if (!(options_.radius > 0) || !std::isfinite(options_.radius)) {
-    throw Error(ErrorCode::usage, fmt::format("radius is {}; expected a finite number above 0", options_.radius));
+    throw Error(ErrorCode::usage,
+                fmt::format("radius is {}; expected a finite number above 0", options_.radius));
   }
   if (options_.kind == BallKind::listed && options_.directions.rows() == 0) {
     throw Error(ErrorCode::usage, "the ball lists no directions; expected at least one row");

@@ -38,7 +38,8 @@ std::size_t roots_below(const Recurrence& r, std::size_t count, double y) {
 
 }  // namespace
 
-void solid_ball_rule(std::size_t n, std::size_t count, std::vector<double>& nodes, std::vector<double>& weights) {
+void solid_ball_rule(std::size_t n, std::size_t count, std::vector<double>& nodes,
+                     std::vector<double>& weights) {
   const Recurrence r{static_cast<double>(n) / 2 - 1};
   nodes.resize(count);
   weights.resize(count);

@@ -11,8 +11,8 @@
 namespace harmonia {
 namespace {
 
-// Q ← H·Q on rows first…n−1, where H reflects along v (v has n − first components). Written as sums of rows, so
-// that every entry is formed in the same order on every machine.
+// Q ← H·Q on rows first…n−1, where H reflects along v (v has n − first components). Written as sums of rows,
+// so that every entry is formed in the same order on every machine.
 void reflect(Matrix<double>& q, std::size_t first, std::span<const double> v, std::vector<double>& sums) {
   const std::size_t n = q.columns();
   double square = 0;
@@ -75,8 +75,9 @@ Rotations::Rotations(std::uint64_t seed, std::size_t count, std::size_t dimensio
     : seed_(seed), ones_(count, dimension) {
   const bool exact = dimension <= kHaarLimit;
   if (exact && count * dimension * dimension > (std::size_t{4} << 30) / sizeof(double)) {
-    throw Error(ErrorCode::usage, fmt::format("rotated:{} in {} dimensions needs {} GiB; ask for fewer rotations", count,
-                                              dimension, count * dimension * dimension * sizeof(double) >> 30));
+    throw Error(ErrorCode::usage,
+                fmt::format("rotated:{} in {} dimensions needs {} GiB; ask for fewer rotations", count,
+                            dimension, count * dimension * dimension * sizeof(double) >> 30));
   }
   for (std::size_t k = 0; k < count; ++k) {
     double* ones = ones_.row(k);
@@ -104,8 +105,8 @@ void Rotations::image(std::size_t k, std::size_t j, std::span<double> out) const
 }
 
 void Rotations::hadamard(std::size_t k, std::span<double> v) const {
-  // Two overlapping blocks of a power of two cover any length; every transform is orthogonal, so the whole is. Signs
-  // before each of them: two bare transforms of nearly the same block would undo each other.
+  // Two overlapping blocks of a power of two cover any length; every transform is orthogonal, so the whole
+  // is. Signs before each of them: two bare transforms of nearly the same block would undo each other.
   const std::size_t block = std::bit_floor(v.size());
   for (std::uint64_t round = 0; round < 6; ++round) {
     random_signs({.seed = seed_, .stream = Stream::rotation, .row = k, .sample = round}, v);

@@ -42,8 +42,11 @@ double room(const Feature& feature, double x) { return std::min(x - feature.lowe
 
 }  // namespace
 
-RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row) : ball_(&ball), x_(x), row_(row) {
-  const auto stays = [&](std::size_t j) { return std::isnan(x[j]) || (!ball.plain() && ball.schema()[j].fixed); };
+RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row)
+    : ball_(&ball), x_(x), row_(row) {
+  const auto stays = [&](std::size_t j) {
+    return std::isnan(x[j]) || (!ball.plain() && ball.schema()[j].fixed);
+  };
   for (std::size_t j = 0; j < x.size(); ++j) moved_ += stays(j) ? 0 : 1;
   all_move_ = moved_ == x.size();
   if (!all_move_) {
@@ -236,13 +239,15 @@ void RowBall::direction(std::uint64_t unit, std::span<double> out) const {
 bool RowBall::below_resolution(Scalar scalar) const {
   if (shape_.units == 0) return false;
   const BallKind kind = ball_->options().kind;
-  const bool simplex = kind == BallKind::simplex || kind == BallKind::anti_simplex || kind == BallKind::simplex_pairs;
+  const bool simplex =
+      kind == BallKind::simplex || kind == BallKind::anti_simplex || kind == BallKind::simplex_pairs;
   const bool one = kind == BallKind::cross || kind == BallKind::one_hot;
   // The typical component of a direction: the simplex's base, a single feature's whole step, or 1/√n.
   const double component =
       simplex ? std::abs(Simplex(moved_).rest) : (one ? 1 : 1 / std::sqrt(static_cast<double>(moved_)));
-  const double epsilon = scalar == Scalar::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                   : std::numeric_limits<double>::epsilon();
+  const double epsilon = scalar == Scalar::float32
+                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                             : std::numeric_limits<double>::epsilon();
   const double least = ball_->options().radius * radii_.front() * component;
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool whole = !ball_->plain() && ball_->schema()[j].integer;

@@ -11,7 +11,8 @@
 
 namespace harmonia {
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), temporary_(fmt::format("{}.{}.tmp", path, getpid())) {
+AtomicFile::AtomicFile(const std::string& path)
+    : path_(path), temporary_(fmt::format("{}.{}.tmp", path, getpid())) {
   out_.open(temporary_, std::ios::binary | std::ios::trunc);
   if (!out_) throw Error(ErrorCode::input, fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
 }
@@ -22,7 +23,9 @@ AtomicFile::~AtomicFile() {
   std::remove(temporary_.c_str());
 }
 
-void AtomicFile::write(std::string_view text) { out_.write(text.data(), static_cast<std::streamsize>(text.size())); }
+void AtomicFile::write(std::string_view text) {
+  out_.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
 
 void AtomicFile::commit() {
   out_.close();

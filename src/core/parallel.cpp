@@ -1,8 +1,12 @@
 #include "harmonia/core/parallel.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
+
+#include "harmonia/core/error.hpp"
 
 namespace harmonia {
 
@@ -14,12 +18,21 @@ std::size_t hardware_threads() {
 }
 
 ThreadPool::ThreadPool(std::size_t threads) {
-  for (std::size_t worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (std::size_t worker = 1; worker < threads; ++worker) {
+      workers_.emplace_back([this, worker] { work(worker); });
+    }
+  } catch (const std::system_error&) {
+    const std::size_t started = workers_.size() + 1;
+    close();
+    throw Error(ErrorCode::usage,
+                fmt::format("{} threads cannot be started, only {}; ask for fewer", threads, started));
   }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { close(); }
+
+void ThreadPool::close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;

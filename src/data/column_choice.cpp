@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "number_text.hpp"
 
 namespace harmonia {

@@ -9,6 +9,7 @@
 #include "column_choice.hpp"
 #include "csv_records.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "number_text.hpp"
 
 namespace harmonia {

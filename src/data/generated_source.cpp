@@ -12,6 +12,7 @@
 #include "column_choice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
+#include "harmonia/core/text.hpp"
 #include "number_text.hpp"
 
 namespace harmonia {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "number_text.hpp"
 
 namespace harmonia {

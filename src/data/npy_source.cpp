@@ -8,6 +8,7 @@
 
 #include "column_choice.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "input_file.hpp"
 #include "npy_header.hpp"
 #include "npy_number.hpp"

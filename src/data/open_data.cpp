@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "harmonia/data/csv_source.hpp"
 #include "harmonia/data/generated_source.hpp"
 #include "harmonia/data/npy_source.hpp"
@@ -96,31 +97,45 @@ class SingleRow final : public RowSource {
   bool done_ = false;
 };
 
-}  // namespace
+// SPEC#ROW taken apart; without a row it is all stem.
+struct Parts {
+  std::string stem;
+  std::optional<std::size_t> row;
+};
 
-std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options) {
+Parts take_apart(const std::string& spec) {
   const std::size_t hash = spec.rfind('#');
   const std::string stem = spec.substr(0, hash);
-  const Kind* const whole = find_kind(spec);
   const Kind* const part = hash == std::string::npos ? nullptr : find_kind(stem);
   std::error_code ignored;
-  if (part != nullptr && !std::filesystem::exists(spec, ignored)) {
-    const std::string_view text = std::string_view(spec).substr(hash + 1);
-    const char* const end = text.data() + text.size();
-    std::size_t row = 0;
-    if (std::from_chars(text.data(), end, row) == std::from_chars_result{end, std::errc{}}) {
-      return std::make_unique<SingleRow>(spec, *part->open(stem, options), row);
-    }
-    if (whole == nullptr || part->name.back() == ':') {
-      throw Error(ErrorCode::usage, fmt::format("{}: {} after # is not a row number", spec, in_quotes(text)));
-    }
-  }
-  if (whole != nullptr) return whole->open(spec, options);
-  if (part != nullptr) return part->open(spec, options);
+  if (part == nullptr || std::filesystem::exists(spec, ignored)) return {spec, {}};
+  const std::string_view text = std::string_view(spec).substr(hash + 1);
+  const char* const end = text.data() + text.size();
+  std::size_t row = 0;
+  if (std::from_chars(text.data(), end, row) == std::from_chars_result{end, std::errc{}}) return {stem, row};
+  if (find_kind(spec) != nullptr && part->name.back() != ':') return {spec, {}};
+  throw Error(ErrorCode::usage, fmt::format("{}: {} after # is not a row number", spec, in_quotes(text)));
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> open_whole_data(const std::string& spec, const DataOptions& options) {
+  const std::string stem = take_apart(spec).stem;
+  // A file named FILE.csv#x is of the kind of FILE.csv.
+  const Kind* kind = find_kind(stem);
+  if (kind == nullptr) kind = find_kind(stem.substr(0, stem.rfind('#')));
+  if (kind != nullptr) return kind->open(stem, options);
   std::string forms;
-  for (const Kind& kind : kKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", kind.form);
+  for (const Kind& known : kKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", known.form);
   throw Error(ErrorCode::usage,
               fmt::format("data {} is of no known kind; known are {}", in_quotes(spec), forms));
+}
+
+std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options) {
+  const std::optional<std::size_t> row = take_apart(spec).row;
+  std::unique_ptr<RowSource> whole = open_whole_data(spec, options);
+  if (row) return std::make_unique<SingleRow>(spec, *whole, *row);
+  return whole;
 }
 
 }  // namespace harmonia

@@ -11,6 +11,7 @@
 
 #include "column_choice.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "input_file.hpp"
 #include "number_text.hpp"
 

@@ -108,7 +108,8 @@ double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t see
   std::erase_if(nearest, [](double square) { return !std::isfinite(square); });
   if (nearest.empty()) {
     throw Error(ErrorCode::input,
-                fmt::format("radius auto: {} has no two rows at different places; give a radius", data.info().source));
+                fmt::format("radius auto: {} has no two rows at different places; give a radius",
+                            data.info().source));
   }
   const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
   std::nth_element(nearest.begin(), middle, nearest.end());

@@ -23,35 +23,21 @@ namespace {
 constexpr std::size_t kPaperWholeBall = 1000;
 constexpr double kPaperShare = 0.001;
 
-// Puts the paper's own ball and sample in place of the user's.
-GammaOptions resolve(GammaOptions options, std::size_t inputs) {
-  if (!options.paper) return options;
-  options.precision = 0;
-  options.sample = 0;
-  options.ball.average = Average::surface;
-  options.ball.count = 0;
-  options.ball.kind = BallKind::simplex_pairs;
-  if (inputs > kPaperWholeBall) {
-    options.ball.kind = BallKind::one_hot;
-    options.sample = static_cast<std::uint64_t>(std::llround(kPaperShare * 2 * static_cast<double>(inputs)));
-  }
-  return options;
-}
-
 void check(const GammaOptions& options, const ModelInfo& model, std::size_t inputs) {
   if (inputs != model.inputs) {
     throw Error(ErrorCode::input,
                 fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
   }
   if (!(options.confidence > 0 && options.confidence < 1)) {
-    throw Error(ErrorCode::usage, fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
+    throw Error(ErrorCode::usage,
+                fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
   }
   if (options.precision < 0 || options.floor < 0) {
     throw Error(ErrorCode::usage, "precision and floor must not be negative");
   }
   if (!options.schema.empty() && options.schema.size() != inputs) {
-    throw Error(ErrorCode::usage,
-                fmt::format("the schema has {} features; the data has {} columns", options.schema.size(), inputs));
+    throw Error(ErrorCode::usage, fmt::format("the schema has {} features; the data has {} columns",
+                                              options.schema.size(), inputs));
   }
   if (options.ball.kind == BallKind::listed && options.ball.directions.columns() != inputs) {
     throw Error(ErrorCode::usage, fmt::format("directions have {} columns; the data has {}",
@@ -61,9 +47,10 @@ void check(const GammaOptions& options, const ModelInfo& model, std::size_t inpu
     throw Error(ErrorCode::usage, "ball gaussian has no solid average; take random-pairs");
   }
   if (options.explain > 0 && !Ball(options.ball, options.schema, 0).shape(inputs).one_feature) {
-    throw Error(ErrorCode::usage, fmt::format("explain needs a ball that moves features one at a time: cross, simplex "
-                                              "or simplex+anti; not {}",
-                                              ball_name(options.ball)));
+    throw Error(ErrorCode::usage,
+                fmt::format("explain needs a ball that moves features one at a time: cross, simplex "
+                            "or simplex+anti; not {}",
+                            ball_name(options.ball)));
   }
 }
 
@@ -77,7 +64,8 @@ std::uint64_t fingerprint(std::span<const double> x) {
 /// Takes rows through balls, model and estimators, a wave of points at a time.
 class Driver {
  public:
-  Driver(const Model& model, const GammaOptions& options, Run& run, const std::function<void(const GammaRow&)>& sink)
+  Driver(const Model& model, const GammaOptions& options, Run& run,
+         const std::function<void(const GammaRow&)>& sink)
       : model_(model),
         options_(options),
         run_(run),
@@ -211,21 +199,23 @@ class Driver {
     if (model_.info().takes_missing) return;
     for (std::size_t j = 0; j < x.size(); ++j) {
       if (!std::isnan(x[j])) continue;
-      throw Error(ErrorCode::input, fmt::format("row {}, column {} is missing (NaN); model {} takes no missing values",
-                                                number, j, model_.info().name));
+      throw Error(ErrorCode::input,
+                  fmt::format("row {}, column {} is missing (NaN); model {} takes no missing values", number,
+                              j, model_.info().name));
     }
   }
 
   void warn(const RowBall& ball) {
     if (ball.below_resolution(model_.info().scalar)) {
-      warnings_.insert(fmt::format("radius {} is under the resolution of the inputs in {}: points of the ball cannot be "
-                                   "told from its centre",
-                                   options_.ball.radius,
-                                   model_.info().scalar == Scalar::float32 ? "float32" : "float64"));
+      warnings_.insert(
+          fmt::format("radius {} is under the resolution of the inputs in {}: points of the ball cannot be "
+                      "told from its centre",
+                      options_.ball.radius, model_.info().scalar == Scalar::float32 ? "float32" : "float64"));
     }
     if (!ball.shape().paired && options_.sample > 0) {
       warnings_.insert(
-          "an unpaired sample of the ball measures the gradient more than gamma; take a paired ball, such as cross");
+          "an unpaired sample of the ball measures the gradient more than gamma; take a paired ball, such as "
+          "cross");
     }
   }
 
@@ -256,6 +246,20 @@ std::string outcome_name(Outcome outcome) {
   return names[static_cast<std::size_t>(outcome)];
 }
 
+GammaOptions resolve(GammaOptions options, std::size_t inputs) {
+  if (!options.paper) return options;
+  options.precision = 0;
+  options.sample = 0;
+  options.ball.average = Average::surface;
+  options.ball.count = 0;
+  options.ball.kind = BallKind::simplex_pairs;
+  if (inputs > kPaperWholeBall) {
+    options.ball.kind = BallKind::one_hot;
+    options.sample = static_cast<std::uint64_t>(std::llround(kPaperShare * 2 * static_cast<double>(inputs)));
+  }
+  return options;
+}
+
 GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& asked, Run& run,
                    const std::function<void(const GammaRow&)>& sink, const std::vector<GammaRow>& done) {
   const std::size_t inputs = data.info().inputs;
@@ -281,7 +285,8 @@ GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& aske
 GammaResult gamma(const Model& model, MatrixView<const double> x, const GammaOptions& options, Run& run) {
   GammaResult result;
   const auto data = make_memory_source(x);
-  result.summary = gamma(model, *data, options, run, [&](const GammaRow& row) { result.rows.push_back(row); });
+  result.summary =
+      gamma(model, *data, options, run, [&](const GammaRow& row) { result.rows.push_back(row); });
   return result;
 }
 

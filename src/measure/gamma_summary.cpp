@@ -16,8 +16,8 @@ void MeanGamma::add(const GammaRow& row) {
   only_high_ = row.high;
 }
 
-// The plug-in estimate is biased upwards, the split estimate downwards, and neither bias shrinks with the number of
-// rows: the interval reaches from the lower end of the one to the upper end of the other.
+// The plug-in estimate is biased upwards, the split estimate downwards, and neither bias shrinks with the
+// number of rows: the interval reaches from the lower end of the one to the upper end of the other.
 GammaStatistics MeanGamma::statistics(double confidence) const {
   GammaStatistics result;
   result.rows = plug_in_.count();

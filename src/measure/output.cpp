@@ -38,8 +38,9 @@ OutputChoice parse_output(const std::string& text) {
                                       std::from_chars_result{end, std::errc{}}) {
     return choice;
   }
-  throw Error(ErrorCode::usage,
-              fmt::format("output '{}' is not known; expected label, predicted, column:K, norm, angle or all", text));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("output '{}' is not known; expected label, predicted, column:K, norm, angle or all", text));
 }
 
 std::string output_name(const OutputChoice& choice) {
@@ -59,13 +60,15 @@ std::optional<long long> class_of(std::span<const double> outputs) {
 Observer::Observer(const OutputChoice& choice, const ModelInfo& model)
     : choice_(choice), model_name_(model.name), width_(1) {
   if (choice.kind == Kind::column && choice.column >= model.outputs) {
-    throw Error(ErrorCode::usage, fmt::format("output column:{}; model {} has {} (numbered from 0)", choice.column,
-                                              model.name, model.outputs));
+    throw Error(ErrorCode::usage, fmt::format("output column:{}; model {} has {} (numbered from 0)",
+                                              choice.column, model.name, model.outputs));
   }
-  if (choice.kind == Kind::norm || choice.kind == Kind::angle || choice.kind == Kind::all) width_ = model.outputs;
+  if (choice.kind == Kind::norm || choice.kind == Kind::angle || choice.kind == Kind::all)
+    width_ = model.outputs;
 }
 
-void Observer::observe(std::span<const double> outputs, std::span<const double> centre, std::span<double> out) const {
+void Observer::observe(std::span<const double> outputs, std::span<const double> centre,
+                       std::span<double> out) const {
   switch (choice_.kind) {
     case Kind::label: {
       const auto label = class_of(outputs);

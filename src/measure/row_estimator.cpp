@@ -13,10 +13,10 @@
 namespace harmonia {
 namespace {
 
-constexpr std::uint64_t kFirstLook = 16;          // directions before the first look of the stopping rule
-constexpr double kLookGrowth = 1.5;               // of the number of directions from look to look
-constexpr double kTrustedValues = 8;              // direction values that must carry delta for it to be trusted
-constexpr double kRounding = 64;                  // units in the last place that may be rounding inside a model
+constexpr std::uint64_t kFirstLook = 16;  // directions before the first look of the stopping rule
+constexpr double kLookGrowth = 1.5;       // of the number of directions from look to look
+constexpr double kTrustedValues = 8;      // direction values that must carry delta for it to be trusted
+constexpr double kRounding = 64;          // units in the last place that may be rounding inside a model
 constexpr std::uint64_t kEndlessLimit = 1 << 16;  // draws of an endless ball whose count was not said
 
 using Kind = OutputChoice::Kind;
@@ -51,14 +51,17 @@ double StudentQuantiles::operator()(double alpha, std::uint64_t freedom) {
 
 VisitPlan plan_visit(const BallShape& shape, const GammaOptions& options) {
   if (options.precision > 0 && !(options.floor > 0)) {
-    throw Error(ErrorCode::usage, "precision needs a floor above 0: a gamma near 0 would otherwise never be precise");
+    throw Error(ErrorCode::usage,
+                "precision needs a floor above 0: a gamma near 0 would otherwise never be precise");
   }
   if (options.precision > 0 && options.sample > 0) {
-    throw Error(ErrorCode::usage, "sample and precision exclude each other: one fixes the size, the other finds it");
+    throw Error(ErrorCode::usage,
+                "sample and precision exclude each other: one fixes the size, the other finds it");
   }
   if (shape.endless) {
     if (options.sample > 0 && shape.units > 0) {
-      throw Error(ErrorCode::usage, "the ball's count and sample both give the number of directions; give one");
+      throw Error(ErrorCode::usage,
+                  "the ball's count and sample both give the number of directions; give one");
     }
     const std::uint64_t asked = options.sample > 0 ? options.sample : shape.units;
     if (asked == 0 && options.precision == 0) {
@@ -71,16 +74,17 @@ VisitPlan plan_visit(const BallShape& shape, const GammaOptions& options) {
   return {shape.units, true, false};
 }
 
-RowEstimator::RowEstimator(RowBall ball, const VisitPlan& plan, std::uint64_t limit, const GammaOptions& options,
-                           const Observer& observer, Scalar scalar)
+RowEstimator::RowEstimator(RowBall ball, const VisitPlan& plan, std::uint64_t limit,
+                           const GammaOptions& options, const Observer& observer, Scalar scalar)
     : ball_(std::move(ball)),
       plan_(plan),
       limit_(limit),
       options_(&options),
       observer_(&observer),
       target_(options.precision > 0 ? std::min(kFirstLook, limit) : limit),
-      rounding_(kRounding * (scalar == Scalar::float32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                       : std::numeric_limits<double>::epsilon())),
+      rounding_(kRounding * (scalar == Scalar::float32
+                                 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                 : std::numeric_limits<double>::epsilon())),
       centre_(observer.width()),
       unit_(observer.width()),
       point_(observer.width()),
@@ -121,7 +125,8 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
   const std::size_t points = ball_.shape().points();
   for (std::uint64_t u = 0; u < request.count; ++u, ++done_) {
     std::fill(unit_.begin(), unit_.end(), 0.0);
-    std::transform(centre_.begin(), centre_.end(), size_.begin(), [](double value) { return std::abs(value); });
+    std::transform(centre_.begin(), centre_.end(), size_.begin(),
+                   [](double value) { return std::abs(value); });
     for (std::size_t p = 0; p < points; ++p, ++i) {
       observer_->observe({answers.row(i), answers.columns}, centre_outputs_, point_);
       for (std::size_t j = 0; j < unit_.size(); ++j) {
@@ -198,15 +203,17 @@ double RowEstimator::standard_error(std::size_t j) const {
   return sums_[j].spread.standard_error() * correction();
 }
 
-// (Σ|d|)²/Σd² counts the values that carry the sum: of k equal values among zeros it is k. What may be rounding is no
-// evidence: counting it, a network of few kinks had a coverage of 0.28.
+// (Σ|d|)²/Σd² counts the values that carry the sum: of k equal values among zeros it is k. What may be
+// rounding is no evidence: counting it, a network of few kinks had a coverage of 0.28.
 bool RowEstimator::sparse(std::size_t j) const {
   const Sums& sums = sums_[j];
   const double carriers = sums.squares > 0 ? sums.sizes * sums.sizes / sums.squares : 0;
   return !exact() && carriers < kTrustedValues * (1 - 1e-9);
 }
 
-std::size_t RowEstimator::entry_count() const { return options_->output.kind == Kind::all ? sums_.size() : 1; }
+std::size_t RowEstimator::entry_count() const {
+  return options_->output.kind == Kind::all ? sums_.size() : 1;
+}
 
 RowEstimator::Estimate RowEstimator::estimate(std::size_t entry, StudentQuantiles& quantiles) const {
   const double t = exact() || done_ < 2 ? 0 : quantiles(alpha(), done_ - 1);
@@ -229,8 +236,9 @@ RowEstimator::Estimate RowEstimator::scalar_estimate(std::size_t j, double t) co
   return result;
 }
 
-// The estimate's error is a vector of total variance S² = Σ se². Of all normal vectors with that total variance the
-// one on a line has the heaviest tail [Székely 2003], so ± t·S covers at least as often as it does for a number.
+// The estimate's error is a vector of total variance S² = Σ se². Of all normal vectors with that total
+// variance the one on a line has the heaviest tail [Székely 2003], so ± t·S covers at least as often as it
+// does for a number.
 RowEstimator::Estimate RowEstimator::norm_estimate(double t) const {
   Estimate result;
   const std::size_t k = sums_.size();
@@ -272,10 +280,13 @@ RowEstimator::Estimate RowEstimator::angle_estimate(double t) const {
   const double average = std::hypot(length(across), size + along);
   result.defined = size > 0 && average > 0;
   if (!result.defined) return result;
-  const auto turn = [&](double error) { return error >= average ? std::numbers::pi : std::asin(error / average); };
+  const auto turn = [&](double error) {
+    return error >= average ? std::numbers::pi : std::asin(error / average);
+  };
   result.gamma = std::atan2(length(across), size + along);
   const double half_width = turn(t * result.standard_error);
-  result.interval = {std::max(0.0, result.gamma - half_width), std::min(std::numbers::pi, result.gamma + half_width)};
+  result.interval = {std::max(0.0, result.gamma - half_width),
+                     std::min(std::numbers::pi, result.gamma + half_width)};
   result.standard_error = turn(result.standard_error);
   result.split = exact() ? result.gamma : std::atan2(split_length(first, second), size + along);
   return result;
@@ -289,7 +300,8 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
     GammaRow row;
     row.row = ball_.row();
     if (all) row.column = e;
-    if (centre_outputs_.size() > 1 || options_->output.kind == Kind::label) row.class_ = class_of(centre_outputs_);
+    if (centre_outputs_.size() > 1 || options_->output.kind == Kind::label)
+      row.class_ = class_of(centre_outputs_);
     if (scalar) row.value = centre_[e];
     row.points = done_ * ball_.shape().points();
     row.moved = ball_.moved();
@@ -316,15 +328,16 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
       row.delta = now.delta;
       row.laplacian = 2 * (solid ? n + 2 : n) * *now.delta / (r * r);
     }
-    row.outcome = exact()                                            ? Outcome::exact
-                  : now.sparse                                       ? Outcome::sparse
-                  : limit_ < plan_.limit                             ? Outcome::budget
+    row.outcome = exact()                                                    ? Outcome::exact
+                  : now.sparse                                               ? Outcome::sparse
+                  : limit_ < plan_.limit                                     ? Outcome::budget
                   : options_->precision > 0 && !met_precision_ && met_floor_ ? Outcome::floor
-                  : options_->precision > 0 && !met_precision_       ? Outcome::budget
-                                                                     : Outcome::sampled;
+                  : options_->precision > 0 && !met_precision_               ? Outcome::budget
+                                                                             : Outcome::sampled;
     row.explain = sums_[e].explain;
     std::sort(row.explain.begin(), row.explain.end(), [](const Contribution& a, const Contribution& b) {
-      return std::abs(a.value) != std::abs(b.value) ? std::abs(a.value) > std::abs(b.value) : a.feature < b.feature;
+      return std::abs(a.value) != std::abs(b.value) ? std::abs(a.value) > std::abs(b.value)
+                                                    : a.feature < b.feature;
     });
     rows.push_back(std::move(row));
   }

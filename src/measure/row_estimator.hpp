@@ -31,8 +31,8 @@ struct VisitPlan {
 /// The plan for a ball of this shape. Throws Error(usage) for options that fit no plan.
 VisitPlan plan_visit(const BallShape& shape, const GammaOptions& options);
 
-/// gamma of one row, from answers that come in pieces. Sums are formed in the order of the visit, so that they do
-/// not depend on the pieces.
+/// gamma of one row, from answers that come in pieces. Sums are formed in the order of the visit, so that
+/// they do not depend on the pieces.
 class RowEstimator {
  public:
   /// `limit` may be below the plan's own if the budget allows no more.
@@ -58,7 +58,7 @@ class RowEstimator {
   struct Sums {
     CompensatedSum all, halves[2];
     Moments spread;
-    double sizes = 0, squares = 0;  // Σ |value| and Σ value² of the values that are more than rounding
+    double sizes = 0, squares = 0;      // Σ |value| and Σ value² of the values that are more than rounding
     std::vector<Contribution> explain;  // heap, the least on top
   };
   struct Estimate {

@@ -10,8 +10,8 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kSlotBytes = std::size_t{32} << 20;   // of one thread's batch, unless the user says
-constexpr std::size_t kWaveBytes = std::size_t{16} << 20;   // of the answers of a wave
+constexpr std::size_t kSlotBytes = std::size_t{32} << 20;  // of one thread's batch, unless the user says
+constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of a wave
 constexpr std::size_t kPreferredSlots = 1024;
 constexpr std::size_t kBatchesInWave = 8;
 
@@ -133,7 +133,8 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
     if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
     const std::uint64_t first = batch * slots_;
     const std::size_t count = std::min<std::uint64_t>(slots_, total - first);
-    std::size_t r = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), first) - starts.begin()) - 1;
+    std::size_t r =
+        static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), first) - starts.begin()) - 1;
     const std::size_t first_request = r;
     for (std::size_t slot = 0; slot < count; ++slot) {
       while (first + slot >= starts[r] + requests[r].points()) ++r;

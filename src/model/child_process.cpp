@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "harmonia/core/text.hpp"
 #include "pipe_signal.hpp"
 #include "row_text.hpp"
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "row_text.hpp"
 
 namespace harmonia {
@@ -116,7 +117,7 @@ class Exchange {
     const std::string_view extra = trim(process_.output());
     const std::string_view line = extra.substr(0, extra.find('\n'));
     fail(fmt::format("wrote more lines than it was given rows{}",
-                     line.empty() ? "" : fmt::format(", the first of them '{}'", one_line(line, 60))),
+                     line.empty() ? "" : fmt::format(", the first of them '{}'", printable(line))),
          "one line per row");
   }
 
@@ -185,8 +186,8 @@ AfterExchange exchange(ChildProcess& process, const ExchangeOptions& options, Ro
 
 void fail_command(const std::string& name, const std::string& what, const std::string& error_line) {
   const std::string said =
-      error_line.empty() ? "" : fmt::format("; its standard error ends with: {}", one_line(error_line));
-  throw Error(ErrorCode::model, fmt::format("model {}: {}{}", one_line(name), what, said));
+      error_line.empty() ? "" : fmt::format("; its standard error ends with: {}", sentence(error_line));
+  throw Error(ErrorCode::model, fmt::format("model {}: {}{}", sentence(name), what, said));
 }
 
 }  // namespace harmonia

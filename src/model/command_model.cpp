@@ -13,6 +13,7 @@
 #include "child_process.hpp"
 #include "command_exchange.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "row_text.hpp"
 
 namespace harmonia {
@@ -107,13 +108,13 @@ class CommandModel final : public Model {
 
   void read_line(ChildProcess& process, std::size_t row, std::string_view line, std::span<double> out) const {
     const auto wrong = parse_line(line, out);
-    if (wrong) fail_line(process, row, line, fmt::format("has '{}'", one_line(*wrong, 60)), "a number");
+    if (wrong) fail_line(process, row, line, fmt::format("has '{}'", printable(*wrong)), "a number");
   }
 
   [[noreturn]] void fail_line(ChildProcess& process, std::size_t row, std::string_view line,
                               const std::string& found, const std::string& expected) const {
     const std::string what = fmt::format("line {} of its answer, '{}', {}; expected {}", row + 1,
-                                         one_line(line, 60), found, expected);
+                                         printable(line), found, expected);
     process.end(kLastWords);  // `line` is gone from here on
     fail_command(info_.name, what, process.last_error_line());
   }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 
 namespace harmonia {
 namespace {

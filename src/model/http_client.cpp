@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "pipe_signal.hpp"
 #include "row_text.hpp"
 
@@ -83,7 +84,7 @@ std::string describe(CURL* handle, CURLcode code, const char* details) {
   if (code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR) {
     return "the connection was closed before the answer was complete";
   }
-  return one_line(*details != '\0' ? details : curl_easy_strerror(code));
+  return sentence(*details != '\0' ? details : curl_easy_strerror(code));
 }
 
 void check(const HttpOptions& options) {

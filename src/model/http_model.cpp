@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "http_client.hpp"
 #include "inference_protocol.hpp"
 #include "row_text.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t kRowsPerRequest = 256;
 constexpr const char* kAddress = "http(s)://host[:port]/v2/models/NAME[/versions/V]";
 
 [[noreturn]] void refuse_address(const std::string& address, const std::string& what) {
-  throw Error(ErrorCode::usage, fmt::format("model {}: {}; expected {}", one_line(address), what, kAddress));
+  throw Error(ErrorCode::usage, fmt::format("model {}: {}; expected {}", sentence(address), what, kAddress));
 }
 
 bool is_name(std::string_view text) {
@@ -43,7 +44,7 @@ std::string model_url(const std::string& address) {
   constexpr std::string_view kModels = "/v2/models/";
   const std::size_t models = url.find(kModels, path);
   if (models == std::string_view::npos) {
-    refuse_address(address, fmt::format("the path '{}'", one_line(url.substr(path), 60)));
+    refuse_address(address, fmt::format("the path '{}'", printable(url.substr(path))));
   }
   const std::string_view rest = url.substr(models + kModels.size());
   constexpr std::string_view kVersions = "/versions/";
@@ -52,7 +53,7 @@ std::string model_url(const std::string& address) {
       versions == std::string_view::npos
           ? is_name(rest)
           : is_name(rest.substr(0, versions)) && is_name(rest.substr(versions + kVersions.size()));
-  if (!known) refuse_address(address, fmt::format("'{}' after /v2/models/", one_line(rest, 60)));
+  if (!known) refuse_address(address, fmt::format("'{}' after /v2/models/", printable(rest)));
   return std::string(url);
 }
 
@@ -78,7 +79,7 @@ class HttpModel final : public Model {
     const auto& names = metadata.outputs;
     if (!output_.empty() && !names.empty() && std::ranges::find(names, output_) == names.end()) {
       throw Error(ErrorCode::usage, fmt::format("model {} has no output '{}'; it has {}", address, output_,
-                                                one_line(fmt::format("{}", fmt::join(names, ", ")))));
+                                                sentence(fmt::format("{}", fmt::join(names, ", ")))));
     }
     input_ = std::move(metadata.input);
     const std::size_t width = width_of(input_);

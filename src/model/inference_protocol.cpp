@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "row_text.hpp"
 
 namespace harmonia {
@@ -36,24 +37,24 @@ const Json& member(const Json& object, const char* name) {
 // Any value in a message. Lists and objects within lists are not written out: a server may nest them deeper
 // than the stack is long.
 std::string text_of(const Json& value) {
-  if (value.is_string()) return one_line(value.get_ref<const std::string&>(), 60);
+  if (value.is_string()) return printable(value.get_ref<const std::string&>());
   if (value.is_object()) return "an object";
   if (std::ranges::any_of(value, [](const Json& item) { return item.is_structured(); }))
     return "a nested list";
-  return one_line(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
+  return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string names_of(const Json& tensors) {
   std::vector<std::string> names;
   for (const Json& tensor : tensors) names.push_back(text_of(member(tensor, "name")));
-  return one_line(fmt::format("{}", fmt::join(names, ", ")));
+  return sentence(fmt::format("{}", fmt::join(names, ", ")));
 }
 
 Json parse_object(std::string_view body, const std::string& model, const std::string& what) {
   Json json = Json::parse(body.begin(), body.end(), nullptr, false);
   if (json.is_discarded()) {
     fail(model, body.empty() ? fmt::format("{} is empty; expected JSON", what)
-                             : fmt::format("{} is not JSON: '{}'", what, one_line(body, 60)));
+                             : fmt::format("{} is not JSON: '{}'", what, printable(body)));
   }
   if (!json.is_object()) fail(model, fmt::format("{} is {}; expected a JSON object", what, text_of(json)));
   return json;
@@ -80,7 +81,7 @@ TensorInput read_input(const Json& tensor, const std::string& model) {
   input.name = name.get<std::string>();
   const std::string datatype = text_of(member(tensor, "datatype"));
   if (datatype != "FP32" && datatype != "FP64") {
-    fail(model, fmt::format("input '{}' is {}; expected FP32 or FP64", one_line(input.name, 60), datatype));
+    fail(model, fmt::format("input '{}' is {}; expected FP32 or FP64", printable(input.name), datatype));
   }
   input.scalar = datatype == "FP32" ? Scalar::float32 : Scalar::float64;
   const Json& shape = member(tensor, "shape");
@@ -90,8 +91,8 @@ TensorInput read_input(const Json& tensor, const std::string& model) {
   const bool no_values = std::ranges::find(input.dimensions, 0) != input.dimensions.end();
   const bool too_open = std::ranges::count(input.dimensions, -1) > 2;  // the rows and one other
   if (input.dimensions.empty() || no_rows || no_values || too_open) {
-    fail(model, fmt::format("input '{}' has shape {}; expected [-1, N, …], rows first",
-                            one_line(input.name, 60), text_of(shape)));
+    fail(model, fmt::format("input '{}' has shape {}; expected [-1, N, …], rows first", printable(input.name),
+                            text_of(shape)));
   }
   input.one_row = input.dimensions[0] == 1;
   input.dimensions.erase(input.dimensions.begin());
@@ -121,7 +122,7 @@ const Json& find_output(const Json& outputs, const std::string& name, const std:
     const Json& found = member(output, "name");
     if (found.is_string() && found.get_ref<const std::string&>() == name) return output;
   }
-  fail(model, fmt::format("answered no output '{}'; it answered {}", one_line(name, 60), names_of(outputs)));
+  fail(model, fmt::format("answered no output '{}'; it answered {}", printable(name), names_of(outputs)));
 }
 
 // Appends the numbers of `data`, flat or nested `depth` deep at most.
@@ -248,11 +249,11 @@ std::string parse_error_text(std::string_view body) {
   const Json json = Json::parse(body.begin(), body.end(), nullptr, false);
   for (const char* name : {"error", "detail", "message"}) {
     const Json& text = member(json, name);
-    if (text.is_string()) return one_line(text.get_ref<const std::string&>());
+    if (text.is_string()) return sentence(text.get_ref<const std::string&>());
     const Json& inner = member(text, "message");  // {"error": {"message": …}}
-    if (inner.is_string()) return one_line(inner.get_ref<const std::string&>());
+    if (inner.is_string()) return sentence(inner.get_ref<const std::string&>());
   }
-  return one_line(body);
+  return sentence(body);
 }
 
 }  // namespace harmonia

@@ -17,19 +17,10 @@ void append_number(std::string& text, double value);
 void append_line(std::string& text, std::span<const float> row);
 void append_line(std::string& text, std::span<const double> row);
 
-/// Blanks at both ends (space, tab, carriage return, end of line) cut off.
-std::string_view trim(std::string_view text);
-
-/// The number that the whole text is, blanks around it aside; `nan` and `inf` are numbers.
-std::optional<double> read_number(std::string_view text);
-
 /// How many comma-separated values the line has; 0 for a blank line.
 std::size_t count_values(std::string_view line);
 
 /// Reads the out.size() values of a line that has as many. Gives back the first that is no number, if any.
 std::optional<std::string_view> parse_line(std::string_view line, std::span<double> out);
-
-/// Foreign text as part of a one-line message: control characters become spaces, what is past `limit` is cut.
-std::string one_line(std::string_view text, std::size_t limit = 200);
 
 }  // namespace harmonia

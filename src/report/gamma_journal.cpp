@@ -14,9 +14,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string head_line(const GammaRunRecord& record) {
-  const Json head{{"harmonia_journal", 1},        {"version", HARMONIA_VERSION},
-                  {"model", record.model.name},   {"outputs", record.model.outputs},
-                  {"data", record.data.source},   {"inputs", record.data.inputs},
+  const Json head{{"harmonia_journal", 1},          {"version", HARMONIA_VERSION},
+                  {"model", record.model.name},     {"outputs", record.model.outputs},
+                  {"data", record.data.source},     {"inputs", record.data.inputs},
                   {"options", options_json(record)}};
   return head.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -63,16 +63,19 @@ GammaRow row_of(const Json& json) {
 
 }  // namespace
 
-GammaJournal::GammaJournal(const std::string& path, const GammaRunRecord& record) : path_(path), record_(record) {
+GammaJournal::GammaJournal(const std::string& path, const GammaRunRecord& record)
+    : path_(path), record_(record) {
   const std::string head = head_line(record);
   std::uintmax_t whole = 0;  // bytes up to the end of the last whole row
   if (std::ifstream in(path, std::ios::binary); in) {
     std::string line;
     if (!std::getline(in, line) || line != head) {
-      throw Error(ErrorCode::input,
-                  fmt::format("{} is the journal of another run (or none); name another file, or remove it", path));
+      throw Error(
+          ErrorCode::input,
+          fmt::format("{} is the journal of another run (or none); name another file, or remove it", path));
     }
-    const std::size_t entries = record.options.output.kind == OutputChoice::Kind::all ? record.model.outputs : 1;
+    const std::size_t entries =
+        record.options.output.kind == OutputChoice::Kind::all ? record.model.outputs : 1;
     whole = static_cast<std::uintmax_t>(line.size()) + 1;
     std::vector<GammaRow> rows;
     std::uintmax_t read = whole;

@@ -13,15 +13,18 @@ Json or_null(const std::optional<T>& value) {
 }
 
 Json statistics_json(const GammaStatistics& s) {
-  return {{"mean", or_null(s.mean)},     {"low", or_null(s.low)},           {"high", or_null(s.high)},
-          {"stderr", or_null(s.standard_error)}, {"rms", or_null(s.rms)}, {"relative", or_null(s.relative)},
+  return {{"mean", or_null(s.mean)}, {"low", or_null(s.low)},
+          {"high", or_null(s.high)}, {"stderr", or_null(s.standard_error)},
+          {"rms", or_null(s.rms)},   {"relative", or_null(s.relative)},
           {"rows", s.rows}};
 }
 
 Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) {
   Json list = Json::array();
   for (const Contribution& part : parts) {
-    list.push_back({{"feature", feature_name(data, part.feature)}, {"column", part.feature}, {"contribution", part.value}});
+    list.push_back({{"feature", feature_name(data, part.feature)},
+                    {"column", part.feature},
+                    {"contribution", part.value}});
   }
   return list;
 }

@@ -32,7 +32,7 @@ std::string what_was_done(const GammaRunRecord& record) {
   std::string text = fmt::format("{} ball, radius {}{}", ball_name(o.ball), o.ball.radius,
                                  record.automatic_radius ? " (found: auto)" : "");
   if (o.ball.average == Average::solid) text += ", solid";
-  if (o.paper) return text + ", the paper's own procedure";
+  if (o.paper) text += ", the paper's own procedure";
   if (o.sample > 0) text += fmt::format(", sample {}", o.sample);
   if (o.precision > 0) text += fmt::format(", precision {} floor {}", o.precision, o.floor);
   return text;
@@ -49,12 +49,15 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
     outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", grouped(summary.outcomes[i]),
                             outcome_name(static_cast<Outcome>(i)));
   }
-  std::string text = fmt::format("gamma of {} on {}: {} rows of {} features\n", record.model.name, record.data.source,
-                                 grouped(rows), grouped(record.data.inputs));
-  text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output), record.seed);
+  std::string text = fmt::format("gamma of {} on {}: {} row{} of {} feature{}\n", record.model.name,
+                                 record.data.source, grouped(rows), rows == 1 ? "" : "s",
+                                 grouped(record.data.inputs), record.data.inputs == 1 ? "" : "s");
+  text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output),
+                      record.seed);
   const GammaStatistics& g = summary.gamma;
   const int percent = static_cast<int>(std::lround(100 * record.options.confidence));
-  text += fmt::format("  mean gamma   {:<12} {} % interval {}\n", number(g.mean), percent, interval(g.low, g.high));
+  text += fmt::format("  mean gamma   {:<12} {} % interval {}\n", number(g.mean), percent,
+                      interval(g.low, g.high));
   text += fmt::format("  rms          {:<12}", number(g.rms));
   text += g.relative ? fmt::format(" {} of the output's spread\n", number(g.relative)) : "\n";
   text += fmt::format("  outcomes     {}\n", outcomes);
@@ -66,26 +69,30 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
   if (!summary.explain.empty()) {
     text += "  features     ";
     for (std::size_t i = 0; i < summary.explain.size(); ++i) {
-      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", feature_name(record.data, summary.explain[i].feature),
-                          number(summary.explain[i].value));
+      text +=
+          fmt::format("{}{} {}", i == 0 ? "" : ", ", feature_name(record.data, summary.explain[i].feature),
+                      number(summary.explain[i].value));
     }
     text += "\n";
   }
   if (!worst.rows().empty() && rows > 1) {
-    text += fmt::format("\n  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", "row", "class", "value", "gamma",
-                        "interval", "points", "outcome");
+    text += fmt::format("\n  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", "row", "class", "value",
+                        "gamma", "interval", "points", "outcome");
     for (const GammaRow& row : worst.rows()) {
       const std::string name = row.id.empty() ? std::to_string(row.row) : row.id;
-      text += fmt::format("  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", name,
-                          row.class_ ? std::to_string(*row.class_) : "-", number(row.value), number(row.gamma),
-                          interval(row.low, row.high), row.points, outcome_name(row.outcome));
+      text +=
+          fmt::format("  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", name,
+                      row.class_ ? std::to_string(*row.class_) : "-", number(row.value), number(row.gamma),
+                      interval(row.low, row.high), row.points, outcome_name(row.outcome));
     }
     if (rows > worst.rows().size()) {
-      text += fmt::format("  … the {} rows with the largest gamma, of {}\n", worst.rows().size(), grouped(rows));
+      text +=
+          fmt::format("  … the {} rows with the largest gamma, of {}\n", worst.rows().size(), grouped(rows));
     }
   }
   const double rate = record.seconds > 0 ? static_cast<double>(summary.evaluations) / record.seconds : 0;
-  text += fmt::format("\n{} evaluations in {:.3g} s ({:.3g} a second)\n", grouped(summary.evaluations), record.seconds, rate);
+  text += fmt::format("\n{} evaluations in {:.3g} s ({:.3g} a second)\n", grouped(summary.evaluations),
+                      record.seconds, rate);
   return text;
 }
 

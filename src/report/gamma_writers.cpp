@@ -60,26 +60,31 @@ void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
   file_.commit();
 }
 
-GammaCsvWriter::GammaCsvWriter(const std::string& path, const GammaRunRecord& record) : file_(path), record_(record) {
-  file_.write("row,id,label,column,class,value,gamma,low,high,delta,laplacian,split,stderr,points,outcome,explain\n");
+GammaCsvWriter::GammaCsvWriter(const std::string& path, const GammaRunRecord& record)
+    : file_(path), record_(record) {
+  file_.write(
+      "row,id,label,column,class,value,gamma,low,high,delta,laplacian,split,stderr,points,outcome,explain\n");
 }
 
 void GammaCsvWriter::add(const GammaRow& row) {
   std::string explain;
   for (const Contribution& part : row.explain) {
-    explain += fmt::format("{}{}={}", explain.empty() ? "" : "; ", feature_name(record_.data, part.feature), part.value);
+    explain += fmt::format("{}{}={}", explain.empty() ? "" : "; ", feature_name(record_.data, part.feature),
+                           part.value);
   }
   file_.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.row, csv_field(row.id),
-                          csv_field(row.label), csv_field(row.column), csv_field(row.class_), csv_field(row.value),
-                          csv_field(row.gamma), csv_field(row.low), csv_field(row.high), csv_field(row.delta),
-                          csv_field(row.laplacian), csv_field(row.split), csv_field(row.standard_error), row.points,
-                          outcome_name(row.outcome), csv_field(explain)));
+                          csv_field(row.label), csv_field(row.column), csv_field(row.class_),
+                          csv_field(row.value), csv_field(row.gamma), csv_field(row.low), csv_field(row.high),
+                          csv_field(row.delta), csv_field(row.laplacian), csv_field(row.split),
+                          csv_field(row.standard_error), row.points, outcome_name(row.outcome),
+                          csv_field(explain)));
 }
 
 void WorstRows::add(const GammaRow& row) {
   if (!row.gamma || (rows_.size() == count_ && (count_ == 0 || *row.gamma <= *rows_.back().gamma))) return;
-  const auto place = std::upper_bound(rows_.begin(), rows_.end(), row,
-                                      [](const GammaRow& a, const GammaRow& b) { return *a.gamma > *b.gamma; });
+  const auto place =
+      std::upper_bound(rows_.begin(), rows_.end(), row,
+                       [](const GammaRow& a, const GammaRow& b) { return *a.gamma > *b.gamma; });
   rows_.insert(place, row);
   if (rows_.size() > count_) rows_.pop_back();
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 STAGES = ["core", "data", "ball", "model", "measure", "search", "text", "monitor", "report"]
 NO_JSON = ["core", "data", "ball", "model", "measure"]
-JSON_ALLOWED = re.compile(r"src/(data/schema|model/http)[a-z_]*\.(cpp|hpp)")
+JSON_ALLOWED = re.compile(r"src/(data/schema|model/inference_protocol)[a-z_]*\.(cpp|hpp)")
 THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
@@ -39,7 +39,7 @@ def violations(root: Path) -> list[str]:
             if header.startswith("CLI/") and not file.startswith("apps/cli/"):
                 found.append(f"{file}: includes {header}; CLI11 belongs to apps/cli")
             if header.startswith("nlohmann/") and stage in NO_JSON and not JSON_ALLOWED.fullmatch(file):
-                found.append(f"{file}: includes {header}; JSON enters {stage} only in data/schema and model/http")
+                found.append(f"{file}: includes {header}; JSON enters {stage} only in data/schema and model/inference_protocol")
         if any(header.startswith("curl/") for header in includes):
             users_of_curl.append(file)
     if len(users_of_curl) > 1:
@@ -61,7 +61,7 @@ def put(root: Path, file: str, *headers: str) -> None:
 def test_a_clean_tree_has_no_violation(tmp_path):
     put(tmp_path, "include/harmonia/core/rows.hpp", "vector")
     put(tmp_path, "include/harmonia/model/model.hpp", "harmonia/core/rows.hpp", "harmonia/model/other.hpp")
-    put(tmp_path, "src/model/http_model.cpp", "harmonia/model/model.hpp", "curl/curl.h", "nlohmann/json.hpp")
+    put(tmp_path, "src/model/inference_protocol.cpp", "harmonia/model/model.hpp", "curl/curl.h", "nlohmann/json.hpp")
     put(tmp_path, "src/data/schema.cpp", "nlohmann/json.hpp")
     put(tmp_path, "src/core/statistics.cpp", "boost/math/distributions/normal.hpp", "fmt/format.h")
     put(tmp_path, "src/report/json.cpp", "nlohmann/json.hpp", "harmonia/measure/gamma.hpp")

@@ -71,7 +71,8 @@ TEST(Ball, SimplexIsRegular) {
     ASSERT_EQ(points.size(), n + 1);
     expect_design(points, n, 1e-15);
     for (std::size_t k = 0; k < points.size(); ++k) {
-      for (std::size_t l = 0; l < k; ++l) EXPECT_NEAR(dot(points[k], points[l]), -1 / static_cast<double>(n), 1e-14);
+      for (std::size_t l = 0; l < k; ++l)
+        EXPECT_NEAR(dot(points[k], points[l]), -1 / static_cast<double>(n), 1e-14);
     }
   }
 }
@@ -99,8 +100,8 @@ TEST(Ball, ABallAboveTheHaarLimitIsADesignToo) {
   for (const double component : a) EXPECT_LT(std::abs(component), 8 / std::sqrt(static_cast<double>(n)));
 }
 
-// Haar: a fixed vector's image is uniform on the sphere, and the determinant takes both signs. Each moment at five
-// standard errors over 4000 rotations.
+// Haar: a fixed vector's image is uniform on the sphere, and the determinant takes both signs. Each moment at
+// five standard errors over 4000 rotations.
 TEST(Ball, RotationsAreHaar) {
   const std::size_t n = 3, count = 4000;
   const Rotations rotations(7, count, n);
@@ -190,7 +191,8 @@ TEST(Ball, MissingAndFixedFeaturesStay) {
   Schema schema = plain_schema({"a", "b", "c", "d"});
   schema[1].fixed = true;
   const std::vector<double> x{1, 2, kNan, 4};
-  for (const char* name : {"simplex+anti", "cross", "rotated:2", "rademacher", "random-pairs:5", "gaussian:5"}) {
+  for (const char* name :
+       {"simplex+anti", "cross", "rotated:2", "rademacher", "random-pairs:5", "gaussian:5"}) {
     const Ball ball(ball_of(name, 0.5), schema, 1);
     const RowBall row(ball, x, 0);
     EXPECT_EQ(row.moved(), 2U);
@@ -247,11 +249,12 @@ TEST(Ball, ARowOutsideItsBoundsIsAnError) {
 }
 
 TEST(Ball, NamesReadBack) {
-  for (const char* name : {"simplex", "anti", "simplex+anti", "cross", "rotated:4", "rademacher", "rademacher:9",
-                           "random:3", "random-pairs:3", "gaussian:64"}) {
+  for (const char* name : {"simplex", "anti", "simplex+anti", "cross", "rotated:4", "rademacher",
+                           "rademacher:9", "random:3", "random-pairs:3", "gaussian:64"}) {
     EXPECT_EQ(ball_name(parse_ball(name)), name);
   }
-  for (const char* bad : {"", "ball", "cross:3", "rotated", "rotated:", "rotated:0", "rotated:-1", "random:1e3", "listed"}) {
+  for (const char* bad :
+       {"", "ball", "cross:3", "rotated", "rotated:", "rotated:0", "rotated:-1", "random:1e3", "listed"}) {
     EXPECT_THROW(parse_ball(bad), Error) << bad;
   }
 }

@@ -12,7 +12,8 @@ namespace {
 
 using test::RowFunction;
 
-// A stated 95 % must cover at least 93 % of 1,000 repeats: a true 95 % falls below that with probability 0.003.
+// A stated 95 % must cover at least 93 % of 1,000 repeats: a true 95 % falls below that with probability
+// 0.003.
 constexpr int kRepeats = 1000;
 constexpr double kRequired = 0.93;
 
@@ -70,7 +71,11 @@ double row_coverage(const Model& model, const GammaOptions& sampled) {
   const double truth = *gamma(model, row, whole, exact).rows[0].gamma;
   int covered = 0;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    harmonia::Run run{.seed = static_cast<std::uint64_t>(repeat) + 1, .threads = 1, .ledger = Ledger(), .progress = {}, .stop = {}};
+    harmonia::Run run{.seed = static_cast<std::uint64_t>(repeat) + 1,
+                      .threads = 1,
+                      .ledger = Ledger(),
+                      .progress = {},
+                      .stop = {}};
     const GammaRow estimate = gamma(model, row, sampled, run).rows[0];
     covered += *estimate.low <= truth && truth <= estimate.high.value_or(INFINITY) ? 1 : 0;
   }
@@ -107,7 +112,8 @@ TEST(Coverage, OfOneRowWhereFewPairsChangeAnything) {
   for (const double share : {0.01, 0.05, 0.2}) {
     for (const std::uint64_t sample : {50, 200, 600}) {
       options.sample = sample;
-      EXPECT_GE(row_coverage(steps(1000, share, 5), options), kRequired) << share << " active, " << sample << " pairs";
+      EXPECT_GE(row_coverage(steps(1000, share, 5), options), kRequired)
+          << share << " active, " << sample << " pairs";
     }
     options.sample = 0;
     options.precision = 0.3;
@@ -119,7 +125,8 @@ TEST(Coverage, OfOneRowWhereFewPairsChangeAnything) {
 
 TEST(Coverage, OfAVectorsNormAndAngle) {
   const std::size_t n = 200;
-  const RowFunction first = network(n, 6, 1, true), second = network(n, 6, 2, true), third = network(n, 6, 3, true);
+  const RowFunction first = network(n, 6, 1, true), second = network(n, 6, 2, true),
+                    third = network(n, 6, 3, true);
   const RowFunction model(n, 3, [&](const double* x, double* y) {
     const MatrixView<const double> row{x, 1, n};
     first.evaluate(row, {y, 1, 1});

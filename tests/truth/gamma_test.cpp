@@ -42,7 +42,8 @@ TEST(Gamma, SolidAverageOfSquares) {
   }
 }
 
-// Independent unit vectors estimate the true sphere and ball: f4's values in closed form lie in the intervals.
+// Independent unit vectors estimate the true sphere and ball: f4's values in closed form lie in the
+// intervals.
 TEST(Gamma, TrueSphereAndBallOfTheExponential) {
   for (const std::size_t n : {2, 10, 50}) {
     for (const Average average : {Average::surface, Average::solid}) {
@@ -108,7 +109,8 @@ TEST(Gamma, DeltaHasTheSignOfTheCurvature) {
 }
 
 TEST(Gamma, LabelsPredictedColumnsNormAndAngle) {
-  // Class 1 where x0 > 0; outputs are (1 − x0², x0, 0) so that all of it has a closed form on the cross, r = 0.5.
+  // Class 1 where x0 > 0; outputs are (1 − x0², x0, 0) so that all of it has a closed form on the cross, r =
+  // 0.5.
   const RowFunction model(2, 3, [](const double* x, double* y) {
     y[0] = 1 - x[0] * x[0];
     y[1] = x[0];
@@ -223,7 +225,8 @@ TEST(Gamma, OutcomesOfSampling) {
   EXPECT_EQ(measure(*squares, x, options).outcome, Outcome::sampled);
   EXPECT_EQ(measure(*squares, x, options).points, 32U);  // all pairs alike: the first look is enough
   const auto linear = RowFunction(n, [](const double* v) { return v[0] - v[1]; });
-  EXPECT_EQ(measure(linear, x, options).outcome, Outcome::exact);  // nothing ever changed: only the whole ball tells
+  EXPECT_EQ(measure(linear, x, options).outcome,
+            Outcome::exact);  // nothing ever changed: only the whole ball tells
   const auto rough = RowFunction(n, [](const double* v) {
     double sum = 0;
     for (std::size_t i = 0; i < 1000; ++i) sum += (i % 2 == 0 ? 1 : -0.999) * v[i] * v[i];
@@ -265,7 +268,8 @@ TEST(Gamma, TheBudgetIsNeverExceededAndIsTheSameForEveryBatch) {
 }
 
 TEST(Gamma, SummaryKnowsMeanRmsAndRelative) {
-  const RowFunction model(1, [](const double* x) { return x[0] * x[0] * x[0]; });  // gamma on the cross is 3|x|r²
+  const RowFunction model(
+      1, [](const double* x) { return x[0] * x[0] * x[0]; });  // gamma on the cross is 3|x|r²
   const std::vector<double> x{-1, 0, 1, 2};
   harmonia::Run run;
   const auto result = gamma(model, MatrixView<const double>{x.data(), 4, 1}, options_of("cross", 0.1), run);
@@ -280,8 +284,11 @@ TEST(Gamma, WarnsUnderTheResolutionOfTheInputs) {
   const auto model = make_function_model("f2", 2);
   harmonia::Run run;
   const std::vector<double> x{1e10, 1};
-  EXPECT_EQ(gamma(*model, MatrixView<const double>{x.data(), 1, 2}, options_of("cross", 1e-7), run).summary.warnings.size(), 1U);
-  EXPECT_TRUE(gamma(*model, MatrixView<const double>{x.data(), 1, 2}, options_of("cross", 1), run).summary.warnings.empty());
+  EXPECT_EQ(gamma(*model, MatrixView<const double>{x.data(), 1, 2}, options_of("cross", 1e-7), run)
+                .summary.warnings.size(),
+            1U);
+  EXPECT_TRUE(gamma(*model, MatrixView<const double>{x.data(), 1, 2}, options_of("cross", 1), run)
+                  .summary.warnings.empty());
 }
 
 TEST(Gamma, ANonFiniteAnswerIsTheModelsFault) {
@@ -291,8 +298,9 @@ TEST(Gamma, ANonFiniteAnswerIsTheModelsFault) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::model);
-    EXPECT_STREQ(error.what(),
-                 "model test answered -nan in output 0 for a point of the ball around row 0; expected finite numbers");
+    EXPECT_STREQ(
+        error.what(),
+        "model test answered -nan in output 0 for a point of the ball around row 0; expected finite numbers");
   }
 }
 

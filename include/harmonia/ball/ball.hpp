@@ -33,10 +33,10 @@ enum class Average { surface, solid };
 /// The ball to put around every row.
 struct BallOptions {
   BallKind kind = BallKind::simplex_pairs;
-  std::size_t count = 0;              ///< rotations, or independent draws; 0: not said
-  double radius = 0;                  ///< > 0, in units of the features' scales
+  std::size_t count = 0;  ///< rotations, or independent draws; 0: not said
+  double radius = 0;      ///< > 0, in units of the features' scales
   Average average = Average::surface;
-  Matrix<double> directions;          ///< of kind `listed`: unit vectors, one a row
+  Matrix<double> directions;  ///< of kind `listed`: unit vectors, one a row
 };
 
 /// Reads simplex, anti, simplex+anti, cross, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N.
@@ -47,11 +47,11 @@ std::string ball_name(const BallOptions& options);
 
 /// How many points a ball has around one row.
 struct BallShape {
-  std::uint64_t units = 0;      ///< directions, ± counted once; of an endless ball, how many were asked for
-  bool endless = false;         ///< directions are independent draws, and there are always more
-  bool paired = true;           ///< a unit is a direction and its opposite
-  bool one_feature = false;     ///< unit k moves feature k against a base, for k < moved features
-  std::size_t radii = 1;        ///< concentric spheres a unit is evaluated on
+  std::uint64_t units = 0;   ///< directions, ± counted once; of an endless ball, how many were asked for
+  bool endless = false;      ///< directions are independent draws, and there are always more
+  bool paired = true;        ///< a unit is a direction and its opposite
+  bool one_feature = false;  ///< unit k moves feature k against a base, for k < moved features
+  std::size_t radii = 1;     ///< concentric spheres a unit is evaluated on
   std::size_t points() const { return (paired ? 2 : 1) * radii; }  ///< points a unit has
 };
 
@@ -149,7 +149,7 @@ class RowBall {
   bool all_move_ = true;
   std::size_t moved_ = 0;
   std::size_t shortened_ = 0;
-  std::vector<std::uint32_t> columns_;    // of the moved features, if not all move
+  std::vector<std::uint32_t> columns_;      // of the moved features, if not all move
   std::vector<unsigned char> moved_flags_;  // by column, if not all move
   BallShape shape_;
   std::vector<double> radii_, weights_;

@@ -10,14 +10,14 @@
 namespace harmonia {
 
 /// Random rotations of R^n. Up to kHaarLimit dimensions they are Haar-distributed: a product of Householder
-/// reflections of independent normal vectors with random signs [Stewart 1980]. Above, six rounds of random signs
-/// and Hadamard transforms, O(n log n) a vector and without a matrix: an approximation.
+/// reflections of independent normal vectors with random signs [Stewart 1980]. Above, six rounds of random
+/// signs and Hadamard transforms, O(n log n) a vector and without a matrix: an approximation.
 class Rotations {
  public:
   static constexpr std::size_t kHaarLimit = 2048;
 
-  /// `count` rotations of `dimension` dimensions, a pure function of the seed. Throws Error(usage) if the matrices
-  /// would take more than 4 GiB.
+  /// `count` rotations of `dimension` dimensions, a pure function of the seed. Throws Error(usage) if the
+  /// matrices would take more than 4 GiB.
   Rotations(std::uint64_t seed, std::size_t count, std::size_t dimension);
 
   /// Where rotation k takes unit vector j.

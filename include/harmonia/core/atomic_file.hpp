@@ -6,8 +6,8 @@
 
 namespace harmonia {
 
-/// A file that appears under its name only when it is whole: it is written beside it and renamed at the end. What
-/// was there before stays until then; an unfinished file is removed.
+/// A file that appears under its name only when it is whole: it is written beside it and renamed at the end.
+/// What was there before stays until then; an unfinished file is removed.
 class AtomicFile {
  public:
   /// Throws Error(input) if the folder cannot be written to.

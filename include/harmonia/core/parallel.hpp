@@ -28,6 +28,7 @@ class ThreadPool {
   void run(std::size_t count, const std::function<void(std::size_t worker, std::size_t i)>& task);
 
  private:
+  void close();
   void work(std::size_t worker);
   void take(std::size_t worker);
 

@@ -30,7 +30,8 @@ class CompensatedSum {
   double lost_ = 0;
 };
 
-/// Mean, spread and skewness of numbers that come one at a time [Welford 1962, Pébay 2008], in the order given.
+/// Mean, spread and skewness of numbers that come one at a time [Welford 1962, Pébay 2008], in the order
+/// given.
 class Moments {
  public:
   void add(double value);
@@ -50,10 +51,10 @@ class Moments {
   double squares_ = 0, cubes_ = 0;
 };
 
-/// Where the mean of the population lies, from a sample's moments: Student's t with Hall's correction for skewness
-/// [Hall 1992], without which skewed values are covered too rarely. `t` is the two-sided quantile for the sample's
-/// degrees of freedom; `correction` shrinks both sides, as for a sample that is a large part of its population.
-/// Covers with the probability that t stands for, up to O(1/n).
+/// Where the mean of the population lies, from a sample's moments: Student's t with Hall's correction for
+/// skewness [Hall 1992], without which skewed values are covered too rarely. `t` is the two-sided quantile
+/// for the sample's degrees of freedom; `correction` shrinks both sides, as for a sample that is a large part
+/// of its population. Covers with the probability that t stands for, up to O(1/n).
 Interval mean_interval(const Moments& sample, double t, double correction = 1);
 
 }  // namespace harmonia

@@ -58,6 +58,9 @@ struct DataOptions {
   std::uint64_t seed = 1;              ///< of generated data
 };
 
+/// Opens the data set that SPEC#ROW is a row of; without #ROW the same as open_data.
+std::unique_ptr<RowSource> open_whole_data(const std::string& spec, const DataOptions& options);
+
 /// Opens rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000, or one row of any of them as SPEC#ROW.
 std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options);
 

@@ -26,13 +26,13 @@ constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
 /// Reads rows from the first on (and rewinds) for the spread of every column.
 std::vector<ColumnSpread> column_spreads(RowSource& data, std::size_t most_rows);
 
-/// Sets the scale of every feature that has none of its own to its standard deviation ("std") or range ("range");
-/// "none" leaves it. A feature without spread keeps scale 1. Throws Error(usage) for another word.
+/// Sets the scale of every feature that has none of its own to its standard deviation ("std") or range
+/// ("range"); "none" leaves it. A feature without spread keeps scale 1. Throws Error(usage) for another word.
 void scale_features(Schema& schema, const std::string& scale, RowSource& data);
 
-/// A tenth of the median distance of a row to its nearest other row, in units of the features' scales, over up to
-/// 512 rows drawn by the seed; fixed features and rows at the same place are left out. Throws Error(input) if there
-/// is no such distance.
+/// A tenth of the median distance of a row to its nearest other row, in units of the features' scales, over
+/// up to 512 rows drawn by the seed; fixed features and rows at the same place are left out. Throws
+/// Error(input) if there is no such distance.
 double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t seed);
 
 }  // namespace harmonia

@@ -19,16 +19,16 @@ namespace harmonia {
 
 /// How to measure gamma = |average of f on a ball around x − f(x)| [Kersting 2024, eq. 1.3].
 struct GammaOptions {
-  BallOptions ball;            ///< the points that stand for the sphere
-  OutputChoice output;         ///< what of the model's outputs is averaged
-  std::uint64_t sample = 0;    ///< directions drawn from the ball; 0: all of them
-  double precision = 0;        ///< stop when the half-width is this share of |delta|; 0: no stopping rule
-  double floor = 0;            ///< … or this small; required with precision
-  double confidence = 0.95;    ///< of every interval
-  std::size_t explain = 0;     ///< name this many features whose pairs weigh most
-  bool paper = false;          ///< the paper's own procedure instead of `ball` and `sample`
-  std::size_t batch = 0;       ///< points held in memory at once, over all threads; 0: chosen for the model
-  Schema schema;               ///< how features may be moved; empty: all alike
+  BallOptions ball;          ///< the points that stand for the sphere
+  OutputChoice output;       ///< what of the model's outputs is averaged
+  std::uint64_t sample = 0;  ///< directions drawn from the ball; 0: all of them
+  double precision = 0;      ///< stop when the half-width is this share of |delta|; 0: no stopping rule
+  double floor = 0;          ///< … or this small; required with precision
+  double confidence = 0.95;  ///< of every interval
+  std::size_t explain = 0;   ///< name this many features whose pairs weigh most
+  bool paper = false;        ///< the paper's own procedure instead of `ball` and `sample`
+  std::size_t batch = 0;     ///< points held in memory at once, over all threads; 0: chosen for the model
+  Schema schema;             ///< how features may be moved; empty: all alike
 };
 
 /// How the number of a row came about.
@@ -61,15 +61,15 @@ struct GammaRow {
   std::optional<double> low, high;    ///< with probability >= confidence the ball's gamma lies between
   std::optional<double> delta;        ///< signed: ball average minus value
   std::optional<double> laplacian;    ///< that delta implies, in units of the features' scales
-  std::optional<double> split;        ///< sign from one half of the sample, size from the other; biased downwards
+  std::optional<double> split;  ///< sign from one half of the sample, size from the other; biased downwards
   std::optional<double> standard_error;
-  std::uint64_t points = 0;           ///< of the ball that were evaluated, the centre not counted
-  std::size_t moved = 0;              ///< features that were moved
-  std::size_t shortened = 0;          ///< features whose step the bounds cut short
+  std::uint64_t points = 0;   ///< of the ball that were evaluated, the centre not counted
+  std::size_t moved = 0;      ///< features that were moved
+  std::size_t shortened = 0;  ///< features whose step the bounds cut short
   Outcome outcome = Outcome::exact;
   std::vector<Contribution> explain;
-  std::string id, label;              ///< carried from the data
-  std::uint64_t fingerprint = 0;      ///< of the row's values, to know it again when a run is resumed
+  std::string id, label;          ///< carried from the data
+  std::uint64_t fingerprint = 0;  ///< of the row's values, to know it again when a run is resumed
 
   /// Model evaluations that it stands for, the centre included.
   std::uint64_t evaluations() const { return outcome == Outcome::budget && points == 0 ? 0 : points + 1; }
@@ -77,12 +77,13 @@ struct GammaRow {
 
 /// gamma over a data set.
 struct GammaStatistics {
-  std::size_t rows = 0;             ///< rows that have a value
-  std::optional<double> mean;       ///< of the plug-in estimates
-  std::optional<double> low, high;  ///< with probability >= confidence the mean gamma of the population lies between
+  std::size_t rows = 0;        ///< rows that have a value
+  std::optional<double> mean;  ///< of the plug-in estimates
+  std::optional<double> low,
+      high;  ///< with probability >= confidence the mean gamma of the population lies between
   std::optional<double> standard_error;  ///< of the mean, rows taken as a random sample
-  std::optional<double> rms;        ///< root of the mean square of gamma, its square unbiased
-  std::optional<double> relative;   ///< mean over the spread of the output
+  std::optional<double> rms;             ///< root of the mean square of gamma, its square unbiased
+  std::optional<double> relative;        ///< mean over the spread of the output
 };
 
 /// What a run over a data set comes to.
@@ -103,14 +104,18 @@ struct GammaResult {
   GammaSummary summary;
 };
 
-/// Measures gamma of every row of x (rows × inputs). Same seed, same result, whatever the threads and the batch.
-/// Throws Error for options, data or a model that cannot be used.
+/// Measures gamma of every row of x (rows × inputs). Same seed, same result, whatever the threads and the
+/// batch. Throws Error for options, data or a model that cannot be used.
 GammaResult gamma(const Model& model, MatrixView<const double> x, const GammaOptions& options, Run& run);
 
-/// The same for data that is read a block at a time. Rows go to `sink` in order as they are done; rows that `done`
-/// holds (of an earlier, interrupted run) are not measured again. Keeps no rows itself.
+/// The same for data that is read a block at a time. Rows go to `sink` in order as they are done; rows that
+/// `done` holds (of an earlier, interrupted run) are not measured again. Keeps no rows itself.
 GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& options, Run& run,
                    const std::function<void(const GammaRow&)>& sink, const std::vector<GammaRow>& done = {});
+
+/// The options that gamma() works by for rows of `inputs` features: with `paper`, the paper's ball and
+/// sample.
+GammaOptions resolve(GammaOptions options, std::size_t inputs);
 
 /// Evaluations that gamma() may need for one row of `inputs` features, at most.
 std::uint64_t gamma_cost(const GammaOptions& options, std::size_t inputs);

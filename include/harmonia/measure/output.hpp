@@ -17,8 +17,8 @@ struct OutputChoice {
     predicted,  ///< the column that is largest at the row, the same all over its ball
     column,     ///< one column
     norm,       ///< all columns; gamma is the length of the difference
-    angle,      ///< all columns; gamma is the angle, in radians, between the ball's average and the row's output
-    all,        ///< every column for itself
+    angle,  ///< all columns; gamma is the angle, in radians, between the ball's average and the row's output
+    all,    ///< every column for itself
   };
   Kind kind = Kind::predicted;
   std::size_t column = 0;
@@ -30,8 +30,8 @@ OutputChoice parse_output(const std::string& text);
 /// The text that parse_output reads.
 std::string output_name(const OutputChoice& choice);
 
-/// The class that one row of outputs stands for: the largest of several columns (the first of equals); a single
-/// column is the class itself if it holds a whole number, and no class otherwise.
+/// The class that one row of outputs stands for: the largest of several columns (the first of equals); a
+/// single column is the class itself if it holds a whole number, and no class otherwise.
 std::optional<long long> class_of(std::span<const double> outputs);
 
 /// Takes from model outputs the numbers that are measured.

@@ -14,8 +14,8 @@
 
 namespace harmonia {
 
-/// Units of one row's ball to be evaluated: order[first] … order[first + count − 1], or the units of these very
-/// numbers if there is no order.
+/// Units of one row's ball to be evaluated: order[first] … order[first + count − 1], or the units of these
+/// very numbers if there is no order.
 struct PointRequest {
   const RowBall* ball = nullptr;
   const std::uint32_t* order = nullptr;
@@ -39,8 +39,8 @@ class BlackBox {
   std::size_t batch() const;
   /// Points that it likes to be asked for at once.
   std::size_t wave() const;
-  /// One row of answers a point, in the order of the requests. Rows of different balls need different numbers.
-  /// Throws Error(model) if an answer is not finite, Error(interrupted) if the run is stopped.
+  /// One row of answers a point, in the order of the requests. Rows of different balls need different
+  /// numbers. Throws Error(model) if an answer is not finite, Error(interrupted) if the run is stopped.
   void evaluate(std::span<const PointRequest> requests, MatrixView<double> answers);
 
  private:

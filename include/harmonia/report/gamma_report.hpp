@@ -21,7 +21,7 @@ struct GammaRunRecord {
   bool automatic_radius = false;  ///< the radius was found, not given
   bool has_schema = false;        ///< a schema file was given
   std::uint64_t seed = 1;
-  std::string command_line;       ///< secrets left out
+  std::string command_line;  ///< secrets left out
   double seconds = 0;
 };
 
@@ -66,8 +66,8 @@ class WorstRows {
 /// A result as text for a person.
 std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summary, const WorstRows& worst);
 
-/// Progress of a run in a file, a line a row, so that an interrupted run can go on. The file begins with what the
-/// run was asked; a run that was asked something else is refused.
+/// Progress of a run in a file, a line a row, so that an interrupted run can go on. The file begins with what
+/// the run was asked; a run that was asked something else is refused.
 class GammaJournal {
  public:
   /// Opens or starts the journal. Throws Error(input) if it belongs to another run or cannot be written.

@@ -1,0 +1,245 @@
+"""Whatever a user, a file, a program or a server gets wrong: one clear line, the right exit code, nothing left behind."""
+
+import http.server
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+USAGE, MODEL = 2, 3
+
+
+@pytest.fixture
+def fails(harmonia, tmp_path):
+    """Runs a command that must fail, checks its manners, and returns its one line."""
+
+    def run(code: int, *arguments, **keywords) -> str:
+        before = sorted(os.listdir(tmp_path))
+        started = time.monotonic()
+        done = harmonia("gamma", *arguments, "--json", tmp_path / "out.json", "--csv", tmp_path / "out.csv", **keywords)
+        assert time.monotonic() - started < 60
+        assert done.returncode == code, done.stderr
+        assert done.stdout == ""
+        assert done.stderr.startswith("harmonia: ") and done.stderr.count("\n") == 1, done.stderr
+        assert sorted(os.listdir(tmp_path)) == before
+        return done.stderr[len("harmonia: ") : -1]
+
+    return run
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """Writes a data file."""
+
+    def write(text: str, name: str = "rows.csv") -> str:
+        (tmp_path / name).write_text(text)
+        return str(tmp_path / name)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "{} is empty"),
+        ("a,b\n", "{} has a header and no rows"),
+        ("a,b\n1,2\n3\n", "{} line 3 has 1 field; line 1 has 2"),
+        ("a,b\n1,2\n3,x\n", "{} line 3, column 1 (b): 'x' is not a number"),
+        ("a,b\n1,inf\n", "{} line 2, column 1 (b): 'inf' is infinite"),
+        ("a,b\n1,2\n3,nan\n", "row 1, column 1 is missing (NaN); model fn:f2?n=2 takes no missing values"),
+        ("a,b\n1,2\n3,\n", "row 1, column 1 is missing (NaN); model fn:f2?n=2 takes no missing values"),
+    ],
+)
+def test_bad_data(fails, rows, text, message):
+    path = rows(text)
+    assert fails(USAGE, "fn:f2", path, "--radius", "1") == message.format(path)
+
+
+def test_a_missing_file(fails, tmp_path):
+    path = tmp_path / "none.csv"
+    assert fails(USAGE, "fn:f2", path, "--radius", "1") == f"{path}: no such file"
+
+
+def test_the_wrong_number_of_columns(fails, rows):
+    path = rows("1,2,3\n")
+    assert fails(USAGE, "fn:f2?n=2", path, "--radius", "1") == "data has 3 columns; model fn:f2?n=2 expects 2"
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["fn:f2", "uniform:3"], "--radius is required"),
+        (["fn:f2", "uniform:3", "--radius", "-1"], "radius is -1; expected a finite number above 0"),
+        (["fn:f2", "uniform:3", "--radius", "0"], "radius is 0; expected a finite number above 0"),
+        (["fn:f2", "uniform:3", "--radius", "nan"], "radius is nan; expected a finite number above 0"),
+        (["fn:f2", "uniform:3", "--radius", "big"], "--radius 'big'; expected a number above 0, or auto"),
+        (
+            ["fn:f2", "uniform:3", "--radius", "1", "--ball", "round"],
+            "ball 'round' is not known; expected simplex, anti, simplex+anti, cross, rotated:K, rademacher, random:N, "
+            "random-pairs:N or gaussian:N",
+        ),
+        (["fn:f2", "uniform:3", "--radius", "1", "--output", "column:1"], "output column:1; model fn:f2?n=2 has 1 (numbered from 0)"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--output", "label"], None),
+        (["fn:f5", "uniform:3", "--radius", "1"], "no function 'f5'; known are f1, f2, f3, f4"),
+        (["fn:f2?n=0", "uniform:3", "--radius", "1"], "model fn:f2?n=0: 'n=0' after '?'; expected n=N with N >= 1"),
+        (["net.xyz", "uniform:3", "--radius", "1"], "model 'net.xyz' is of no known kind; expected fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME"),
+        (["fn:f2", "rows.xlsx", "--radius", "1"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--precision", "0.1"], "precision needs a floor above 0: a gamma near 0 would otherwise never be precise"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--sample", "2", "--precision", "0.1", "--floor", "1"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--confidence", "1"], "confidence is 1; expected between 0 and 1"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--threads", "100000"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--ball", "random:5", "--explain", "2"], None),
+        (["fn:f2?n=40", "uniform:3", "--radius", "1", "--ball", "rademacher"], "this ball has no end; give it a count, a sample or a precision"),
+        (["fn:f2", "uniform:1", "--radius", "auto"], "radius auto: uniform:1 has no two rows at different places; give a radius"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--schema", "none.json"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--bogus"], None),
+    ],
+)
+def test_bad_options(fails, arguments, message):
+    said = fails(MODEL if "label" in arguments else USAGE, *arguments)
+    assert message is None or said == message
+
+
+def test_an_answer_that_is_not_finite(fails):
+    said = fails(MODEL, "fn:f4?n=2", "grid:700..700x1,300..300x1", "--radius", "1")
+    assert said == "model fn:f4?n=2 answered inf in output 0 for data row 0; expected finite numbers"
+
+
+def test_results_that_cannot_be_written(harmonia, tmp_path):
+    done = harmonia("gamma", "fn:f2", "uniform:3", "--radius", "1", "--json", tmp_path / "no" / "out.json")
+    assert done.returncode == USAGE
+    assert done.stderr == f"harmonia: cannot write {tmp_path}/no/out.json: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    "script, message",
+    [
+        ("exit 3", "exited with status 3 after 0 of 1 answers; expected one line per row"),
+        ("echo oops >&2; exit 3", "exited with status 3 after 0 of 1 answers; expected one line per row; its standard error ends with: oops"),
+        ("sleep 100", "no answer within 1 s, 0 of 1 rows answered"),
+        ("while read l; do echo; done", None),
+        ("while read l; do echo 1; echo 2; done", "wrote more lines than it was given rows, the first of them '2'; expected one line per row"),
+        ("read l; echo 1; while read l; do echo 1,2; done", "line 1 of its answer, '1,2', has 2 values; expected 1, as in its first answer"),
+        ("while read l; do echo hello; done", "line 1 of its answer, 'hello', has 'hello'; expected a number"),
+        ("while read l; do echo nan; done", None),
+        ("read l; echo 1; read l; echo 1; exit 0", None),
+    ],
+)
+def test_programs_that_fail(fails, script, message):
+    said = fails(MODEL, f"cmd:sh -c '{script}'", "uniform:5", "--radius", "1", "--timeout", "1", "--threads", "1")
+    assert message is None or said == f"model cmd:sh -c '{script}': {message}"
+
+
+def test_a_program_that_is_not_there(fails):
+    said = fails(MODEL, "cmd:no-such-program", "uniform:5", "--radius", "1")
+    assert "not found" in said
+
+
+def test_interrupting_says_how_far_it_came(program, tmp_path):
+    slow = "cmd:sh -c 'while read line; do sleep 0.01; echo 1; done'"
+    arguments = ["gamma", slow, "uniform:2000", "--radius", "1", "--json", str(tmp_path / "out.json"), "--threads", "2", "--batch", "8"]
+    process = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert output == ""
+    assert errors.startswith("harmonia: stopped after ") and " of 2000 rows and " in errors
+    assert os.listdir(tmp_path) == []
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """A model server that fails as `mode` says, after it has told what it takes."""
+
+    mode = "ok"
+    protocol_version = "HTTP/1.1"
+
+    def reply(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        info = {"name": "m", "inputs": [{"name": "x", "datatype": "FP64", "shape": [-1, 2]}], "outputs": [{"name": "y", "datatype": "FP64", "shape": [-1, 1]}]}
+        self.reply(200, json.dumps(info).encode())
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        rows = request["inputs"][0]["shape"][0]
+        answer = {"outputs": [{"name": "y", "datatype": "FP64", "shape": [rows, 1], "data": [1.0] * rows}]}
+        if self.mode == "slow":
+            time.sleep(5)
+        elif self.mode == "500":
+            return self.reply(500, b'{"error": "out of memory"}')
+        elif self.mode == "garbage":
+            return self.reply(200, b"<html>hello</html>")
+        elif self.mode == "null":
+            answer["outputs"][0]["data"][0] = None
+        elif self.mode == "few":
+            answer["outputs"][0]["data"].pop()
+        self.reply(200, json.dumps(answer).encode())
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+@pytest.fixture
+def server():
+    """Starts a failing server; gives its address."""
+    servers = []
+
+    def start(mode: str) -> str:
+        handler = type("Handler", (Answers,), {"mode": mode})
+        one = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        one.daemon_threads = True
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+        servers.append(one)
+        return f"http://127.0.0.1:{one.server_port}/v2/models/m"
+
+    yield start
+    for one in servers:
+        one.shutdown()
+        one.server_close()
+
+
+@pytest.mark.parametrize(
+    "mode, message",
+    [
+        ("slow", "no answer within 1 s after 2 tries"),
+        ("500", "status 500 after 3 tries: out of memory"),
+        ("garbage", "its answer is not JSON: '<html>hello</html>'"),
+        ("few", "its answer holds 0 values; its shape [1,1] expects 1"),
+    ],
+)
+def test_servers_that_fail(fails, server, mode, message):
+    address = server(mode)
+    said = fails(MODEL, address, "uniform:5", "--radius", "1", "--timeout", "1", "--retries", "2")
+    assert said == f"model {address}: {message}"
+
+
+def test_a_server_that_answers_nothing_finite(fails, server):
+    address = server("null")
+    said = fails(MODEL, address, "uniform:5", "--radius", "1")
+    assert said == f"model {address} answered nan in output 0 for data row 0; expected finite numbers"
+
+
+def test_a_server_that_is_down(fails):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}/v2/models/m"
+    assert fails(MODEL, address, "uniform:5", "--radius", "1", "--retries", "1") == f"model {address}: connection refused after 2 tries"
+
+
+def test_headers_are_kept_out_of_results(harmonia, server, tmp_path):
+    address, path = server("ok"), tmp_path / "out.json"
+    for secret in (["--header", "Authorization: Bearer s3cret"], ["--header=Authorization: Bearer s3cret"]):
+        done = harmonia("gamma", address, "uniform:3", "--radius", "1", *secret, "--json", path)
+        assert done.returncode == 0, done.stderr
+        assert "s3cret" not in path.read_text() + done.stdout + done.stderr
