@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kWorstRows = 10;
 constexpr double kScaleRatio = 10;         // of features' spreads that deserves a warning
 constexpr std::size_t kScaleRows = 10000;  // that are looked at for it
+constexpr std::size_t kFewRows = 30;       // say too little about a spread
 constexpr std::size_t kScaleInputs = 10000;
 
 struct GammaCommand {
@@ -55,6 +56,7 @@ std::optional<std::string> scale_warning(RowSource& data) {
   double least = 0, largest = 0;
   std::size_t narrow = 0, wide = 0;
   const auto spreads = column_spreads(data, kScaleRows);
+  if (spreads.front().moments.count() < kFewRows) return std::nullopt;
   for (std::size_t j = 0; j < spreads.size(); ++j) {
     const double spread = spreads[j].moments.deviation();
     if (spread > 0 && (least == 0 || spread < least)) {

@@ -66,6 +66,7 @@ void ColumnSpread::add(double value) {
 std::vector<ColumnSpread> column_spreads(RowSource& data, std::size_t most_rows) {
   std::vector<ColumnSpread> spreads;
   RowBlock block;
+  data.rewind();
   for (std::size_t left = most_rows; left > 0; left -= block.values.rows()) {
     if (!data.read(block, std::min(left, rows_per_block(data.info().inputs)))) break;
     spreads.resize(block.values.columns());
