@@ -25,7 +25,7 @@ struct KindName {
   enum class Count { none, optional, required } count;
 };
 
-constexpr std::array kinds{
+constexpr std::array kKinds{
     KindName{"simplex", BallKind::simplex, KindName::Count::none},
     KindName{"anti", BallKind::anti_simplex, KindName::Count::none},
     KindName{"simplex+anti", BallKind::simplex_pairs, KindName::Count::none},
@@ -57,7 +57,7 @@ BallOptions parse_ball(const std::string& text) {
   const std::string_view all = text;
   const std::size_t colon = all.find(':');
   const std::string_view name = all.substr(0, colon);
-  for (const KindName& known : kinds) {
+  for (const KindName& known : kKinds) {
     if (name != known.name || known.kind == BallKind::listed) continue;
     BallOptions options;
     options.kind = known.kind;
@@ -83,7 +83,7 @@ BallOptions parse_ball(const std::string& text) {
 }
 
 std::string ball_name(const BallOptions& options) {
-  for (const KindName& known : kinds) {
+  for (const KindName& known : kKinds) {
     if (options.kind != known.kind) continue;
     if (options.count == 0) return std::string(known.name);
     return fmt::format("{}:{}", known.name, options.count);

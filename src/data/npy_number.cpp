@@ -23,11 +23,11 @@ struct Boolean {
   std::uint8_t byte;
 };
 
-template <class T, bool kSwap>
+template <class T, bool Swap>
 T load(const char* raw) {
   std::array<char, sizeof(T)> bytes;
   std::memcpy(bytes.data(), raw, sizeof(T));
-  if constexpr (kSwap) std::reverse(bytes.begin(), bytes.end());
+  if constexpr (Swap) std::reverse(bytes.begin(), bytes.end());
   return std::bit_cast<T>(bytes);
 }
 
@@ -66,20 +66,20 @@ bool is_exact(std::integral auto value) {
   }
 }
 
-template <class T, bool kSwap>
+template <class T, bool Swap>
 std::size_t convert(const char* raw, std::size_t stride, std::size_t count, double* out,
                     std::size_t out_stride) {
   for (std::size_t i = 0; i < count; ++i) {
-    const auto value = plain(load<T, kSwap>(raw + i * stride));
+    const auto value = plain(load<T, Swap>(raw + i * stride));
     if (!is_exact(value)) return i;
     out[i * out_stride] = static_cast<double>(value);
   }
   return count;
 }
 
-template <class T, bool kSwap>
+template <class T, bool Swap>
 std::string text(const char* raw) {
-  return fmt::format("{}", plain(load<T, kSwap>(raw)));
+  return fmt::format("{}", plain(load<T, Swap>(raw)));
 }
 
 template <class T>

@@ -15,11 +15,11 @@ namespace harmonia {
 namespace {
 
 using Kind = OutputChoice::Kind;
-constexpr std::array<std::pair<std::string_view, Kind>, 5> names{{{"label", Kind::label},
-                                                                  {"predicted", Kind::predicted},
-                                                                  {"norm", Kind::norm},
-                                                                  {"angle", Kind::angle},
-                                                                  {"all", Kind::all}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 5> kNames{{{"label", Kind::label},
+                                                                   {"predicted", Kind::predicted},
+                                                                   {"norm", Kind::norm},
+                                                                   {"angle", Kind::angle},
+                                                                   {"all", Kind::all}}};
 
 std::size_t largest(std::span<const double> outputs) {
   return static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
@@ -28,7 +28,7 @@ std::size_t largest(std::span<const double> outputs) {
 }  // namespace
 
 OutputChoice parse_output(const std::string& text) {
-  for (const auto& [name, kind] : names) {
+  for (const auto& [name, kind] : kNames) {
     if (text == name) return {kind, 0};
   }
   OutputChoice choice{Kind::column, 0};
@@ -44,7 +44,7 @@ OutputChoice parse_output(const std::string& text) {
 }
 
 std::string output_name(const OutputChoice& choice) {
-  for (const auto& [name, kind] : names) {
+  for (const auto& [name, kind] : kNames) {
     if (choice.kind == kind) return std::string(name);
   }
   return fmt::format("column:{}", choice.column);
@@ -58,7 +58,7 @@ std::optional<long long> class_of(std::span<const double> outputs) {
 }
 
 Observer::Observer(const OutputChoice& choice, const ModelInfo& model)
-    : choice_(choice), model_name_(model.name), width_(1) {
+    : choice_(choice), model_name_(model.name) {
   if (choice.kind == Kind::column && choice.column >= model.outputs) {
     throw Error(ErrorCode::usage, fmt::format("output column:{}; model {} has {} (numbered from 0)",
                                               choice.column, model.name, model.outputs));

@@ -301,7 +301,7 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
     row.row = ball_.row();
     if (all) row.column = e;
     if (centre_outputs_.size() > 1 || options_->output.kind == Kind::label)
-      row.class_ = class_of(centre_outputs_);
+      row.decided_class = class_of(centre_outputs_);
     if (scalar) row.value = centre_[e];
     row.points = done_ * ball_.shape().points();
     row.moved = ball_.moved();

@@ -66,7 +66,7 @@ std::size_t take_bytes(char* data, std::size_t, std::size_t count, void* user) {
 void append_header(HeaderList& list, const std::string& header) {
   curl_slist* longer = curl_slist_append(list.get(), header.c_str());
   if (longer == nullptr) throw std::bad_alloc();
-  list.release();
+  static_cast<void>(list.release());  // the longer list has taken it over
   list.reset(longer);
 }
 

@@ -41,7 +41,7 @@ GammaRow row_of(const Json& json) {
   row.id = json.value("id", "");
   row.label = json.value("label", "");
   row.column = optional_of<std::size_t>(json, "column");
-  row.class_ = optional_of<long long>(json, "class");
+  row.decided_class = optional_of<long long>(json, "class");
   row.value = optional_of<double>(json, "value");
   row.gamma = optional_of<double>(json, "gamma");
   row.low = optional_of<double>(json, "low");

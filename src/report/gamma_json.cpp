@@ -68,7 +68,7 @@ Json row_json(const GammaRow& row, const GammaRunRecord& record) {
   if (!row.id.empty()) json["id"] = row.id;
   if (!row.label.empty()) json["label"] = row.label;
   if (row.column) json["column"] = *row.column;
-  json["class"] = or_null(row.class_);
+  json["class"] = or_null(row.decided_class);
   json["value"] = or_null(row.value);
   json["gamma"] = or_null(row.gamma);
   json["low"] = or_null(row.low);

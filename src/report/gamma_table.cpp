@@ -82,8 +82,8 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
       const std::string name = row.id.empty() ? std::to_string(row.row) : row.id;
       text +=
           fmt::format("  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", name,
-                      row.class_ ? std::to_string(*row.class_) : "-", number(row.value), number(row.gamma),
-                      interval(row.low, row.high), row.points, outcome_name(row.outcome));
+                      row.decided_class ? std::to_string(*row.decided_class) : "-", number(row.value),
+                      number(row.gamma), interval(row.low, row.high), row.points, outcome_name(row.outcome));
     }
     if (rows > worst.rows().size()) {
       text +=

@@ -73,7 +73,7 @@ void GammaCsvWriter::add(const GammaRow& row) {
                            part.value);
   }
   file_.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.row, csv_field(row.id),
-                          csv_field(row.label), csv_field(row.column), csv_field(row.class_),
+                          csv_field(row.label), csv_field(row.column), csv_field(row.decided_class),
                           csv_field(row.value), csv_field(row.gamma), csv_field(row.low), csv_field(row.high),
                           csv_field(row.delta), csv_field(row.laplacian), csv_field(row.split),
                           csv_field(row.standard_error), row.points, outcome_name(row.outcome),

@@ -128,14 +128,14 @@ TEST(Gamma, LabelsPredictedColumnsNormAndAngle) {
   EXPECT_NEAR(*norm.gamma, curve, 1e-15);
   EXPECT_FALSE(norm.delta);
   EXPECT_FALSE(norm.value);
-  EXPECT_EQ(norm.class_, 0);
+  EXPECT_EQ(norm.decided_class, 0);
   options.output = parse_output("angle");
   const double before = std::atan2(0.1, 0.99), after = std::atan2(0.1, 0.99 - curve);
   EXPECT_NEAR(*measure(model, x, options).gamma, after - before, 1e-15);
   options.output = parse_output("label");
   const auto label = measure(model, {0.5, 0}, options);  // classes: 0 at x, 1 at x + r, 0 elsewhere
   EXPECT_EQ(*label.gamma, 0.25);
-  EXPECT_EQ(label.class_, 0);
+  EXPECT_EQ(label.decided_class, 0);
   EXPECT_EQ(*label.value, 0);
   options.output = parse_output("all");
   harmonia::Run run;

@@ -54,13 +54,13 @@ struct Contribution {
 /// gamma of one row (with output `all`, of one of its columns). What has no value is empty.
 struct GammaRow {
   std::size_t row = 0;
-  std::optional<std::size_t> column;  ///< with output `all`
-  std::optional<long long> class_;    ///< the model's decision at the row, if it makes one
-  std::optional<double> value;        ///< the measured output at the row
-  std::optional<double> gamma;        ///< plug-in estimate |delta|; biased upwards if sampled
-  std::optional<double> low, high;    ///< with probability >= confidence the ball's gamma lies between
-  std::optional<double> delta;        ///< signed: ball average minus value
-  std::optional<double> laplacian;    ///< that delta implies, in units of the features' scales
+  std::optional<std::size_t> column;       ///< with output `all`
+  std::optional<long long> decided_class;  ///< the model's decision at the row, if it makes one
+  std::optional<double> value;             ///< the measured output at the row
+  std::optional<double> gamma;             ///< plug-in estimate |delta|; biased upwards if sampled
+  std::optional<double> low, high;         ///< with probability >= confidence the ball's gamma lies between
+  std::optional<double> delta;             ///< signed: ball average minus value
+  std::optional<double> laplacian;         ///< that delta implies, in units of the features' scales
   std::optional<double> split;  ///< sign from one half of the sample, size from the other; biased downwards
   std::optional<double> standard_error;
   std::uint64_t points = 0;   ///< of the ball that were evaluated, the centre not counted

@@ -49,7 +49,7 @@ class Observer {
  private:
   OutputChoice choice_;
   std::string model_name_;
-  std::size_t width_;
+  std::size_t width_ = 1;
 };
 
 }  // namespace harmonia
