@@ -1,8 +1,12 @@
 #include "harmonia/core/parallel.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
+
+#include "harmonia/core/error.hpp"
 
 namespace harmonia {
 
@@ -13,12 +17,20 @@ std::size_t hardware_threads() {
 }
 
 ThreadPool::ThreadPool(std::size_t threads) {
-  for (std::size_t worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (std::size_t worker = 1; worker < threads; ++worker) {
+      workers_.emplace_back([this, worker] { work(worker); });
+    }
+  } catch (const std::system_error& error) {
+    close();  // otherwise those that were started would be waited for, and would wait
+    throw Error(ErrorCode::usage, fmt::format("{} threads: the system gives no more than {} ({})", threads,
+                                              workers_.size() + 1, error.code().message()));
   }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { close(); }
+
+void ThreadPool::close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;

@@ -16,6 +16,7 @@ std::size_t hardware_threads();
 /// Workers that stay for many short loops.
 class ThreadPool {
  public:
+  /// Throws Error(usage) if the system has not that many threads to give.
   explicit ThreadPool(std::size_t threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -28,6 +29,7 @@ class ThreadPool {
   void run(std::size_t count, const std::function<void(std::size_t worker, std::size_t i)>& task);
 
  private:
+  void close();
   void work(std::size_t worker);
   void take(std::size_t worker);
 
