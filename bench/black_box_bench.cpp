@@ -253,8 +253,8 @@ void compare_all(const std::string& only) {
       // A row of a million numbers is not read in 2 µs: only a whole ball has points enough to hide that it was.
       if (n == 1'000'000 && cost > 2) continue;
       const Busy model(n, steps);
-      const std::size_t rows = std::max<std::size_t>(1, static_cast<std::size_t>(20000 / cost) / (2 * n + 3));
-      const int repeats = n < 100'000 ? 15 : 2;
+      const std::size_t rows = std::max<std::size_t>(1, static_cast<std::size_t>(60000 / cost) / (2 * n + 3));
+      const int repeats = n < 100'000 ? 20 : 2;
       for (const char* ball : {"simplex+anti", "cross"}) {
         run({.name = fmt::format("{} us, n = {}, {}", cost, n, ball),
              .model = &model,
@@ -263,31 +263,31 @@ void compare_all(const std::string& only) {
              .repeats = repeats});
       }
       if (n < 100 || n > 1000) continue;
-      const std::size_t sampled_rows = static_cast<std::size_t>(20000 / cost) / 129 + 1;
+      const std::size_t sampled_rows = static_cast<std::size_t>(60000 / cost) / 129 + 1;
       run({.name = fmt::format("{} us, n = {}, cross, sample 64", cost, n),
            .model = &model,
            .ball = "cross",
            .sample = 64,
            .rows = sampled_rows,
-           .repeats = 15});
+           .repeats = 20});
       run({.name = fmt::format("{} us, n = {}, simplex+anti, precision 0.2", cost, n),
            .model = &model,
            .precision = 0.2,
            .rows = sampled_rows,
-           .repeats = 15});
+           .repeats = 20});
     }
   }
-  const Network network(100, 64);
+  const Network network(100, 192);
   for (const char* ball : {"simplex+anti", "cross"}) {
-    run({.name = fmt::format("network 100-64-1, {}", ball), .model = &network, .ball = ball, .rows = 50, .repeats = 15});
+    run({.name = fmt::format("network 100-192-1, {}", ball), .model = &network, .ball = ball, .rows = 80, .repeats = 20});
   }
-  run({.name = "network 100-64-1, cross, sample 32",
+  run({.name = "network 100-192-1, cross, sample 32",
        .model = &network,
        .ball = "cross",
        .sample = 32,
-       .rows = 150,
-       .repeats = 15});
-  run({.name = "network 100-64-1, precision 0.2", .model = &network, .precision = 0.2, .rows = 50, .repeats = 15});
+       .rows = 250,
+       .repeats = 20});
+  run({.name = "network 100-192-1, precision 0.2", .model = &network, .precision = 0.2, .rows = 80, .repeats = 20});
   const auto wide = make_function_model("f2", 100'000);
   run({.name = "f2, n = 100000, cross, sample 1024", .model = wide.get(), .ball = "cross", .sample = 1024});
   const auto widest = make_function_model("f2", 1'000'000);
