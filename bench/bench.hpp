@@ -36,8 +36,8 @@ struct TwoSides {
   Seconds ours, theirs;
 };
 
-/// Times both sides in turn, so that a disturbance meets both, and keeps the least of each clock: what others do on
-/// the machine only ever adds.
+/// Times both sides in turn, so that a disturbance meets both, and keeps the least of each clock: what others
+/// do on the machine only ever adds.
 template <class Ours, class Theirs>
 TwoSides time_in_turn(int repeats, const Ours& ours, const Theirs& theirs) {
   const auto keep = [](Seconds& least, const Seconds& now, bool first) {
@@ -63,10 +63,12 @@ inline void require(bool right, const std::string& what) {
 class Goals {
  public:
   void at_least(const std::string& what, double goal, double measured) {
-    lines_.push_back(fmt::format("{:<58} >= {:<6g} {:>9.3f}  {}", what, goal, measured, word(measured >= goal)));
+    lines_.push_back(
+        fmt::format("{:<58} >= {:<6g} {:>9.3f}  {}", what, goal, measured, word(measured >= goal)));
   }
   void at_most(const std::string& what, double goal, double measured) {
-    lines_.push_back(fmt::format("{:<58} <= {:<6g} {:>9.3f}  {}", what, goal, measured, word(measured <= goal)));
+    lines_.push_back(
+        fmt::format("{:<58} <= {:<6g} {:>9.3f}  {}", what, goal, measured, word(measured <= goal)));
   }
   void print() const {
     fmt::print("\n{:<58} {:<9} {:>9}\n", "goal", "", "measured");

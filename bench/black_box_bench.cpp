@@ -1,5 +1,5 @@
-// Goal 1: gamma of a model that is only asked for answers, against the model itself on the same points, which lie
-// ready in memory in batches of the same sizes.
+// Goal 1: gamma of a model that is only asked for answers, against the model itself on the same points, which
+// lie ready in memory in batches of the same sizes.
 
 #include <cmath>
 #include <cstdint>
@@ -69,7 +69,8 @@ class Network final : public Model {
         for (std::size_t h = 0; h < units.size(); ++h) units[h] += weights[h] * rows.row(i)[j];
       }
       double sum = 0;
-      for (std::size_t h = 0; h < units.size(); ++h) sum += static_cast<double>(out_[h] * std::max(0.0F, units[h]));
+      for (std::size_t h = 0; h < units.size(); ++h)
+        sum += static_cast<double>(out_[h] * std::max(0.0F, units[h]));
       *y.row(i) = sum;
     }
   }
@@ -80,8 +81,8 @@ class Network final : public Model {
   std::vector<float> out_;
 };
 
-// Answers as another model does, and remembers what it was asked: every answer, the size of every batch, and as
-// many batches of points as fit into kKeptBytes.
+// Answers as another model does, and remembers what it was asked: every answer, the size of every batch, and
+// as many batches of points as fit into kKeptBytes.
 template <class T>
 class Recorder final : public Model {
  public:
@@ -145,7 +146,8 @@ GammaOptions options_of(const Case& what) {
   return options;
 }
 
-std::vector<double> measure(const Model& model, MatrixView<const double> x, const Case& what, std::size_t threads) {
+std::vector<double> measure(const Model& model, MatrixView<const double> x, const Case& what,
+                            std::size_t threads) {
   Run run{.seed = 1, .threads = threads, .ledger = Ledger(), .progress = {}, .stop = {}};
   std::vector<double> gammas;
   const auto data = make_memory_source(x);
@@ -167,7 +169,8 @@ void check(const Case& what, MatrixView<const double> x) {
   }
   const long double expected = std::abs(sum / static_cast<long double>(answers.size() - 1));
   require(std::abs(static_cast<long double>(found) - expected) <= 1e-13L * size,
-          fmt::format("{}: gamma {}; the mean of the answers is {}", what.name, found, static_cast<double>(expected)));
+          fmt::format("{}: gamma {}; the mean of the answers is {}", what.name, found,
+                      static_cast<double>(expected)));
   std::size_t point = 0;
   for (const Matrix<T>& batch : recorder.kept) {
     std::vector<double> again(batch.rows());
@@ -181,7 +184,8 @@ void check(const Case& what, MatrixView<const double> x) {
       const double radius = point == 0 ? 0 : kRadius;
       require(std::abs(std::sqrt(square) - radius) < 1e-5 * kRadius,
               fmt::format("{}: point {} is {} from the row", what.name, point, std::sqrt(square)));
-      require(again[i] == answers[point], fmt::format("{}: point {} is answered in two ways", what.name, point));
+      require(again[i] == answers[point],
+              fmt::format("{}: point {} is answered in two ways", what.name, point));
     }
   }
 }
@@ -215,8 +219,9 @@ void compare(const Case& what, Goals& goals) {
     const double ratio = time.theirs.wall / time.ours.wall;
     const double processor_ratio = time.theirs.processor / time.ours.processor;
     fmt::print("{:<44} {:>2} {:>8} {:>6} {:>9.0f} {:>9.0f} {:>8.0f} {:>7.3f} {:>7.3f}\n", what.name, threads,
-               recorder.total, recorder.sizes.front(), each * time.theirs.processor, each * time.ours.processor,
-               each * (time.ours.processor - time.theirs.processor), ratio, processor_ratio);
+               recorder.total, recorder.sizes.front(), each * time.theirs.processor,
+               each * time.ours.processor, each * (time.ours.processor - time.theirs.processor), ratio,
+               processor_ratio);
     std::fflush(stdout);
     goals.at_least(fmt::format("{}, {} thread{}", what.name, threads, threads == 1 ? "" : "s"), kGoal, ratio);
   }
@@ -234,10 +239,10 @@ std::size_t steps_of(double microseconds) {
 }
 
 void compare_all(const std::string& only) {
-  fmt::print("{:<44} {:>2} {:>8} {:>6} {:>9} {:>9} {:>8} {:>7} {:>7}\n", "", "", "", "", "model", "gamma", "more",
-             "ratio", "ratio");
-  fmt::print("{:<44} {:>2} {:>8} {:>6} {:>9} {:>9} {:>8} {:>7} {:>7}\n", "", "th", "points", "batch", "ns/point",
-             "ns/point", "ns/point", "wall", "cpu");
+  fmt::print("{:<44} {:>2} {:>8} {:>6} {:>9} {:>9} {:>8} {:>7} {:>7}\n", "", "", "", "", "model", "gamma",
+             "more", "ratio", "ratio");
+  fmt::print("{:<44} {:>2} {:>8} {:>6} {:>9} {:>9} {:>8} {:>7} {:>7}\n", "", "th", "points", "batch",
+             "ns/point", "ns/point", "ns/point", "wall", "cpu");
   Goals goals;
   const auto run = [&](const Case& what) {
     if (what.name.find(only) == std::string::npos) return;
@@ -250,11 +255,13 @@ void compare_all(const std::string& only) {
   for (const double cost : {2.0, 10.0}) {
     const std::size_t steps = steps_of(cost);
     for (const std::size_t n : {2, 10, 100, 1000, 100'000, 1'000'000}) {
-      // A row of a million numbers is not read in 2 µs: only a whole ball has points enough to hide that it was.
-      if (n == 1'000'000 && cost > 2) continue;
+      // A row of a million numbers is not read in 2 µs: only a whole ball has points enough to hide that it
+      // was.
+      if (n > 1000 && cost > 2) continue;
       const Busy model(n, steps);
-      const std::size_t rows = std::max<std::size_t>(1, static_cast<std::size_t>(60000 / cost) / (2 * n + 3));
-      const int repeats = n < 100'000 ? 20 : 2;
+      const std::size_t rows =
+          std::max<std::size_t>(1, static_cast<std::size_t>(200000 / cost) / (2 * n + 3));
+      const int repeats = n < 100'000 ? 6 : 2;
       for (const char* ball : {"simplex+anti", "cross"}) {
         run({.name = fmt::format("{} us, n = {}, {}", cost, n, ball),
              .model = &model,
@@ -263,31 +270,39 @@ void compare_all(const std::string& only) {
              .repeats = repeats});
       }
       if (n < 100 || n > 1000) continue;
-      const std::size_t sampled_rows = static_cast<std::size_t>(60000 / cost) / 129 + 1;
+      const std::size_t sampled_rows = static_cast<std::size_t>(200000 / cost) / 129 + 1;
       run({.name = fmt::format("{} us, n = {}, cross, sample 64", cost, n),
            .model = &model,
            .ball = "cross",
            .sample = 64,
            .rows = sampled_rows,
-           .repeats = 20});
+           .repeats = 6});
       run({.name = fmt::format("{} us, n = {}, simplex+anti, precision 0.2", cost, n),
            .model = &model,
            .precision = 0.2,
            .rows = sampled_rows,
-           .repeats = 20});
+           .repeats = 6});
     }
   }
   const Network network(100, 192);
   for (const char* ball : {"simplex+anti", "cross"}) {
-    run({.name = fmt::format("network 100-192-1, {}", ball), .model = &network, .ball = ball, .rows = 80, .repeats = 20});
+    run({.name = fmt::format("network 100-192-1, {}", ball),
+         .model = &network,
+         .ball = ball,
+         .rows = 300,
+         .repeats = 6});
   }
   run({.name = "network 100-192-1, cross, sample 32",
        .model = &network,
        .ball = "cross",
        .sample = 32,
-       .rows = 250,
-       .repeats = 20});
-  run({.name = "network 100-192-1, precision 0.2", .model = &network, .precision = 0.2, .rows = 80, .repeats = 20});
+       .rows = 900,
+       .repeats = 6});
+  run({.name = "network 100-192-1, precision 0.2",
+       .model = &network,
+       .precision = 0.2,
+       .rows = 300,
+       .repeats = 6});
   const auto wide = make_function_model("f2", 100'000);
   run({.name = "f2, n = 100000, cross, sample 1024", .model = wide.get(), .ball = "cross", .sample = 1024});
   const auto widest = make_function_model("f2", 1'000'000);

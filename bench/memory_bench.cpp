@@ -57,13 +57,23 @@ void compare_all() {
     for (const int batch : {8, 32}) {
       for (const int threads : {1, 2}) {
         const bool issue = std::string(ball) == "cross" && batch == 8;
-        std::vector<std::string> words{"gamma", "fn:f2?n=1000000", "uniform:4", "--radius", "0.1", "--ball", ball,
-                                       "--batch", std::to_string(batch), "--threads", std::to_string(threads)};
+        std::vector<std::string> words{"gamma",
+                                       "fn:f2?n=1000000",
+                                       "uniform:4",
+                                       "--radius",
+                                       "0.1",
+                                       "--ball",
+                                       ball,
+                                       "--batch",
+                                       std::to_string(batch),
+                                       "--threads",
+                                       std::to_string(threads)};
         if (ball[0] != 'r') words.insert(words.end(), {"--sample", issue ? "1024" : "16"});
         const double more = peak_bytes(words, result) - start;
         // The mean of |x|² over a sphere around x is |x|² + r².
         for (const auto& row : result["rows"]) {
-          require(std::abs(row["gamma"].get<double>() - 0.01) < 1e-7, fmt::format("{}: {}", ball, row.dump()));
+          require(std::abs(row["gamma"].get<double>() - 0.01) < 1e-7,
+                  fmt::format("{}: {}", ball, row.dump()));
         }
         require(result["rows"].size() == 4, "not 4 rows");
         const double allowed = 8 * kInputs * (batch + 16);

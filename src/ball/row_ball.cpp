@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "harmonia/ball/ball.hpp"
 #include "harmonia/ball/rotations.hpp"
@@ -131,7 +132,11 @@ double RowBall::own_coordinate(const Place& place) const {
 template <class T>
 void RowBall::fill_as(const Place& place, std::span<T> out) const {
   if (place.base == 0) {
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] = static_cast<T>(x_[j]);
+    if constexpr (std::is_same_v<T, double>) {
+      std::copy(x_.begin(), x_.end(), out.begin());
+    } else {
+      for (std::size_t j = 0; j < out.size(); ++j) out[j] = static_cast<T>(x_[j]);
+    }
   } else if (all_move_ && ball_->plain()) {
     const double displacement = place.radius * place.base;
     for (std::size_t j = 0; j < out.size(); ++j) out[j] = static_cast<T>(x_[j] + displacement);

@@ -11,15 +11,15 @@
 namespace harmonia {
 namespace {
 
-// Of one thread's batch, unless the user or the model says. Filling a slot with another row costs its whole width, so
-// that few slots are better than many, and those that the cache holds best.
+// Of one thread's batch, unless the user or the model says. Filling a slot with another row costs its whole
+// width, so that few slots are better than many, and those that the cache holds best.
 constexpr std::size_t kSlotBytes = std::size_t{32} << 20;
 constexpr std::size_t kCacheBytes = std::size_t{1} << 17;
 constexpr std::size_t kFewSlots = 8, kManySlots = 64;
 
 constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of a wave
-constexpr std::size_t kWaveOfThread = 4096;                  // points, and one batch at least
-constexpr double kWaveSeconds = 0.05;                      // between two signs of progress, if that many points take longer
+constexpr std::size_t kWaveOfThread = 16384;               // points, and one batch at least
+constexpr double kWaveSeconds = 0.05;  // between two signs of progress, if that many points take longer
 
 std::size_t scalar_bytes(Scalar scalar) { return scalar == Scalar::float32 ? sizeof(float) : sizeof(double); }
 
@@ -174,11 +174,12 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
 void BlackBox::pace(std::uint64_t points, double seconds) {
   const std::size_t affordable = kWaveBytes / (sizeof(double) * model_.info().outputs);
   const std::size_t most = std::max(batch(), std::min(affordable, kWaveOfThread * workers_.size()));
-  if (seconds < kWaveSeconds / 2 && 2 * points > wave_) wave_ = std::min(2 * wave_, most);
+  if (seconds < kWaveSeconds / 4 && 2 * points > wave_) wave_ = std::min(4 * wave_, most);
   if (seconds > kWaveSeconds) wave_ = std::max(wave_ / 2, batch());
 }
 
-void BlackBox::check(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<const double> y) const {
+void BlackBox::check(std::span<const PointRequest> requests, std::uint64_t skip,
+                     MatrixView<const double> y) const {
   const double* const end = y.data + y.rows * y.columns;
   const double* const wrong = std::find_if(y.data, end, [](double answer) { return !std::isfinite(answer); });
   if (wrong == end) return;
@@ -187,8 +188,9 @@ void BlackBox::check(std::span<const PointRequest> requests, std::uint64_t skip,
   auto request = requests.begin();
   for (; point >= request->points(); ++request) point -= request->points();
   throw Error(ErrorCode::model,
-              fmt::format("model {} answered {} in output {} for {} row {}; expected finite numbers", model_.info().name,
-                          *wrong, at % y.columns, request->centre && point == 0 ? "data" : "a point of the ball around",
+              fmt::format("model {} answered {} in output {} for {} row {}; expected finite numbers",
+                          model_.info().name, *wrong, at % y.columns,
+                          request->centre && point == 0 ? "data" : "a point of the ball around",
                           request->ball->row()));
 }
 

@@ -158,7 +158,8 @@ TEST(BlackBox, AnAnswerThatIsNotFiniteIsNamed) {
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::model);
         const std::string where = second > 10 ? "data row 13" : "a point of the ball around row 13";
-        EXPECT_EQ(error.what(), "model gap answered nan in output 1 for " + where + "; expected finite numbers");
+        EXPECT_EQ(error.what(),
+                  "model gap answered nan in output 1 for " + where + "; expected finite numbers");
       }
     }
   };

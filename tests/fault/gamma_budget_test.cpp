@@ -34,7 +34,8 @@ TEST(GammaBudget, LeavesAnyNumberOfRowsWithoutAValue) {
 TEST(GammaBudget, RefusesMoreDirectionsThanItCanNumber) {
   const auto model = make_function_model("f2", 2);
   const Matrix<double> x(1, 2);
-  for (const char* ball : {"random-pairs:18446744073709551615", "rotated:9223372036854775808", "random:4294967297"}) {
+  for (const char* ball :
+       {"random-pairs:18446744073709551615", "rotated:9223372036854775808", "random:4294967297"}) {
     harmonia::Run run = run_of(10);
     EXPECT_THROW(gamma(*model, x.view(), options_of(ball), run), Error) << ball;
     EXPECT_EQ(run.ledger.spent(), 0U);
