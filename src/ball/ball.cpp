@@ -48,9 +48,10 @@ bool is_plain(const Schema& schema) {
 
 }  // namespace
 
-struct RotationCache {
+struct BallCache {
   std::mutex mutex;
-  std::map<std::size_t, Rotations> by_dimension;
+  std::map<std::size_t, BallGeometry> geometries;
+  std::map<std::size_t, Rotations> rotations;
 };
 
 BallOptions parse_ball(const std::string& text) {
@@ -96,10 +97,14 @@ Ball::Ball(BallOptions options, Schema schema, std::uint64_t seed)
       schema_(std::move(schema)),
       seed_(seed),
       plain_(is_plain(schema_)),
-      cache_(std::make_shared<RotationCache>()) {
+      cache_(std::make_shared<BallCache>()) {
   if (!(options_.radius > 0) || !std::isfinite(options_.radius)) {
     throw Error(ErrorCode::usage,
                 fmt::format("radius is {}; expected a finite number above 0", options_.radius));
+  }
+  if (options_.count > kMostUnits) {
+    throw Error(ErrorCode::usage,
+                fmt::format("ball {}: expected a count of at most {}", ball_name(options_), kMostUnits));
   }
   if (options_.kind == BallKind::listed && options_.directions.rows() == 0) {
     throw Error(ErrorCode::usage, "the ball lists no directions; expected at least one row");
@@ -150,17 +155,28 @@ BallShape Ball::shape(std::size_t moved) const {
   return shape;
 }
 
-void Ball::spheres(std::size_t moved, std::vector<double>& radii, std::vector<double>& weights) const {
-  if (options_.average == Average::solid) return solid_ball_rule(moved, kSolidRadii, radii, weights);
-  radii.assign(1, 1.0);
-  weights.assign(1, 1.0);
+const BallGeometry& Ball::geometry(std::size_t moved) const {
+  const std::lock_guard lock(cache_->mutex);
+  const auto [found, is_new] = cache_->geometries.try_emplace(moved);
+  BallGeometry& made = found->second;
+  if (!is_new) return made;
+  if (options_.average == Average::solid) {
+    solid_ball_rule(moved, kSolidRadii, made.radii, made.weights);
+  } else {
+    made.radii = made.weights = {1.0};
+  }
+  const auto n = static_cast<double>(moved);
+  made.own = std::sqrt((n + 1) / n);
+  made.rest = -1 / (std::sqrt(n) * (1 + std::sqrt(n + 1)));
+  made.last = -1 / std::sqrt(n);
+  return made;
 }
 
 const Rotations& Ball::rotations(std::size_t dimension) const {
   const std::lock_guard lock(cache_->mutex);
-  const auto found = cache_->by_dimension.find(dimension);
-  if (found != cache_->by_dimension.end()) return found->second;
-  return cache_->by_dimension.try_emplace(dimension, seed_, options_.count, dimension).first->second;
+  const auto found = cache_->rotations.find(dimension);
+  if (found != cache_->rotations.end()) return found->second;
+  return cache_->rotations.try_emplace(dimension, seed_, options_.count, dimension).first->second;
 }
 
 }  // namespace harmonia

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "harmonia/ball/ball.hpp"
 #include "harmonia/ball/rotations.hpp"
@@ -13,17 +14,6 @@
 
 namespace harmonia {
 namespace {
-
-// Coefficients of the regular simplex: v_k = own·e_k + rest·1 for k < n, v_n = last·1, all of length 1.
-struct Simplex {
-  double own, rest, last;
-  explicit Simplex(std::size_t n) {
-    const auto size = static_cast<double>(n);
-    own = std::sqrt((size + 1) / size);
-    rest = -1 / (std::sqrt(size) * (1 + std::sqrt(size + 1)));
-    last = -1 / std::sqrt(size);
-  }
-};
 
 // Σ v² in eight lanes, added up in a fixed order.
 double sum_of_squares(std::span<const double> v) {
@@ -44,9 +34,8 @@ double room(const Feature& feature, double x) { return std::min(x - feature.lowe
 
 RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row)
     : ball_(&ball), x_(x), row_(row) {
-  const auto stays = [&](std::size_t j) {
-    return std::isnan(x[j]) || (!ball.plain() && ball.schema()[j].fixed);
-  };
+  const bool plain = ball.plain();
+  const auto stays = [&](std::size_t j) { return std::isnan(x[j]) || (!plain && ball.schema()[j].fixed); };
   for (std::size_t j = 0; j < x.size(); ++j) moved_ += stays(j) ? 0 : 1;
   all_move_ = moved_ == x.size();
   if (!all_move_) {
@@ -60,7 +49,7 @@ RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row)
   if (!ball.plain()) check_bounds();
   shape_ = ball.shape(moved_);
   if (moved_ == 0) shape_.units = 0;
-  if (moved_ > 0) ball.spheres(moved_, radii_, weights_);
+  if (moved_ > 0) geometry_ = &ball.geometry(moved_);
 }
 
 void RowBall::check_bounds() {
@@ -76,7 +65,7 @@ void RowBall::check_bounds() {
 
 RowBall::Place RowBall::place(std::uint64_t unit, std::size_t p) const {
   Place place;
-  place.radius = ball_->options().radius * radii_[p / signs()];
+  place.radius = ball_->options().radius * geometry_->radii[shape_.paired ? p / 2 : p];
   place.sign = shape_.paired && p % 2 == 1 ? -1 : 1;
   switch (ball_->options().kind) {
     case BallKind::one_hot:
@@ -92,17 +81,15 @@ RowBall::Place RowBall::place(std::uint64_t unit, std::size_t p) const {
       place.sign = -1;
       [[fallthrough]];
     case BallKind::simplex:
-    case BallKind::simplex_pairs: {
-      const Simplex simplex(moved_);
+    case BallKind::simplex_pairs:
       if (unit < moved_) {
-        place.base = place.sign * simplex.rest;
-        place.extra = place.sign * simplex.own;
+        place.base = place.sign * geometry_->rest;
+        place.extra = place.sign * geometry_->own;
         place.own = column(unit);
       } else {
-        place.base = place.sign * simplex.last;
+        place.base = place.sign * geometry_->last;
       }
       break;
-    }
     default:
       place.dense = true;
   }
@@ -146,7 +133,11 @@ double RowBall::own_coordinate(const Place& place) const {
 template <class T>
 void RowBall::fill_as(const Place& place, std::span<T> out) const {
   if (place.base == 0) {
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] = static_cast<T>(x_[j]);
+    if constexpr (std::is_same_v<T, double>) {
+      std::copy(x_.begin(), x_.end(), out.begin());
+    } else {
+      for (std::size_t j = 0; j < out.size(); ++j) out[j] = static_cast<T>(x_[j]);
+    }
   } else if (all_move_ && ball_->plain()) {
     const double displacement = place.radius * place.base;
     for (std::size_t j = 0; j < out.size(); ++j) out[j] = static_cast<T>(x_[j] + displacement);
@@ -208,15 +199,15 @@ void RowBall::direction(std::uint64_t unit, std::span<double> out) const {
     }
     case BallKind::rotated: {
       const Rotations& rotations = ball_->rotations(moved_);
-      const Simplex simplex(moved_);
       const std::size_t k = unit / (moved_ + 1), vertex = unit % (moved_ + 1);
       const std::span<const double> ones = rotations.image_of_ones(k);
       const std::span<double> image = out.first(moved_);
       if (vertex < moved_) {
         rotations.image(k, vertex, image);
-        for (std::size_t i = 0; i < moved_; ++i) image[i] = simplex.own * image[i] + simplex.rest * ones[i];
+        for (std::size_t i = 0; i < moved_; ++i)
+          image[i] = geometry_->own * image[i] + geometry_->rest * ones[i];
       } else {
-        for (std::size_t i = 0; i < moved_; ++i) image[i] = simplex.last * ones[i];
+        for (std::size_t i = 0; i < moved_; ++i) image[i] = geometry_->last * ones[i];
       }
       // Spread the components to the moved columns, from the last to the first because they share the memory.
       if (!all_move_) {
@@ -244,11 +235,16 @@ bool RowBall::below_resolution(Scalar scalar) const {
   const bool one = kind == BallKind::cross || kind == BallKind::one_hot;
   // The typical component of a direction: the simplex's base, a single feature's whole step, or 1/√n.
   const double component =
-      simplex ? std::abs(Simplex(moved_).rest) : (one ? 1 : 1 / std::sqrt(static_cast<double>(moved_)));
+      simplex ? std::abs(geometry_->rest) : (one ? 1 : 1 / std::sqrt(static_cast<double>(moved_)));
   const double epsilon = scalar == Scalar::float32
                              ? static_cast<double>(std::numeric_limits<float>::epsilon())
                              : std::numeric_limits<double>::epsilon();
-  const double least = ball_->options().radius * radii_.front() * component;
+  const double least = ball_->options().radius * geometry_->radii.front() * component;
+  if (ball_->plain() && all_move_) {
+    bool below = false;
+    for (const double value : x_) below |= least < 4 * epsilon * std::abs(value);
+    return below;
+  }
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool whole = !ball_->plain() && ball_->schema()[j].integer;
     const double scale = ball_->plain() ? 1 : ball_->schema()[j].scale;

@@ -22,11 +22,10 @@ ThreadPool::ThreadPool(std::size_t threads) {
     for (std::size_t worker = 1; worker < threads; ++worker) {
       workers_.emplace_back([this, worker] { work(worker); });
     }
-  } catch (const std::system_error&) {
-    const std::size_t started = workers_.size() + 1;
-    close();
-    throw Error(ErrorCode::usage,
-                fmt::format("{} threads cannot be started, only {}; ask for fewer", threads, started));
+  } catch (const std::system_error& error) {
+    close();  // otherwise those that were started would be waited for, and would wait
+    throw Error(ErrorCode::usage, fmt::format("{} threads: the system gives no more than {} ({})", threads,
+                                              workers_.size() + 1, error.code().message()));
   }
 }
 

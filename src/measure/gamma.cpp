@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <deque>
 #include <memory>
 #include <set>
 
@@ -53,6 +52,8 @@ void check(const GammaOptions& options, const ModelInfo& model, std::size_t inpu
                             ball_name(options.ball)));
   }
 }
+
+constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes at a time
 
 // FNV-1a over the values' bits.
 std::uint64_t fingerprint(std::span<const double> x) {
@@ -112,15 +113,34 @@ class Driver {
     asked_.clear();
     points_ = 0;
     for (const auto& estimator : active_) ask(*estimator);
-    while (points_ < box_.wave() && next_ < block.values.rows() && activate(block)) ask(*active_.back());
+    // A row is started only if there is room for some of it: one that waits costs memory.
+    const std::size_t least = 1 + ball_.shape(block.values.columns()).points();
+    while ((requests_.empty() || points_ + least <= box_.wave()) && activate(block)) ask(*active_.back());
   }
 
-  // Starts the next row; false if it has to wait until it is known what the rows before it cost.
+  // Starts the next row that the budget allows a value; false if there is none, or none before it is known
+  // what the rows before it cost.
   bool activate(const RowBlock& block) {
+    while (next_ < block.values.rows()) {
+      switch (start_row(block)) {
+        case Start::begun:
+          return true;
+        case Start::waits:
+          return false;
+        case Start::skipped:
+          break;
+      }
+    }
+    return false;
+  }
+
+  enum class Start { begun, waits, skipped };
+
+  Start start_row(const RowBlock& block) {
     const std::span<const double> x(block.values.row(next_), block.values.columns());
     const std::uint64_t number = block.first + next_;
-    check_missing(x, number);
     RowBall ball(ball_, x, number);
+    if (ball.moved() < x.size()) check_missing(x, number);
     warn(ball);
     const VisitPlan plan = ball.moved() == 0 ? VisitPlan{} : plan_visit(ball.shape(), options_);
     std::uint64_t limit = plan.limit;
@@ -129,7 +149,7 @@ class Driver {
       std::uint64_t promised = 0;
       for (const auto& estimator : active_) promised += estimator->cost_left();
       if (1 + limit * points + promised > left) {
-        if (!active_.empty()) return false;
+        if (!active_.empty()) return Start::waits;
         limit = left > points ? (left - 1) / points : 0;
         if (limit < 2 || !plan.shuffled) {
           // What is left is no sample: the row gets no value, and the evaluations stay for others.
@@ -138,14 +158,20 @@ class Driver {
           row.moved = ball.moved();
           row.outcome = Outcome::budget;
           finished_[next_++] = {row};
-          return next_ < block.values.rows() && activate(block);
+          return Start::skipped;
         }
       }
     }
-    active_.push_back(std::make_unique<RowEstimator>(std::move(ball), plan, limit, options_, observer_,
-                                                     model_.info().scalar));
+    if (idle_.empty()) {
+      active_.push_back(std::make_unique<RowEstimator>(std::move(ball), plan, limit, options_, observer_,
+                                                       model_.info().scalar));
+    } else {
+      idle_.back()->restart(std::move(ball), plan, limit);
+      active_.push_back(std::move(idle_.back()));
+      idle_.pop_back();
+    }
     ++next_;
-    return true;
+    return Start::begun;
   }
 
   void ask(RowEstimator& estimator) {
@@ -158,41 +184,53 @@ class Driver {
       count = 1;
     }
     requests_.push_back(estimator.next(count));
-    asked_.push_back(&estimator);
+    asked_.push_back({&estimator, points_});
     points_ += requests_.back().points();
   }
 
   void evaluate_wave() {
     if (answers_.rows() < points_) answers_.resize(points_, model_.info().outputs);
     box_.evaluate(requests_, answers_.view().slice(0, points_));
-    std::size_t first = 0;
-    for (std::size_t r = 0; r < requests_.size(); ++r) {
-      const std::size_t count = requests_[r].points();
-      asked_[r]->take(requests_[r], answers_.view().slice(first, count));
-      first += count;
-    }
+    box_.pool().run((asked_.size() + kAskedTogether - 1) / kAskedTogether,
+                    [&](std::size_t, std::size_t group) {
+                      const std::size_t end = std::min(asked_.size(), (group + 1) * kAskedTogether);
+                      for (std::size_t r = group * kAskedTogether; r < end; ++r) {
+                        asked_[r].estimator->take(
+                            requests_[r], answers_.view().slice(asked_[r].first, requests_[r].points()));
+                      }
+                    });
   }
 
-  // Lets go of rows that are done, and passes them on in order.
+  // Lets go of rows that are done.
   void settle(const RowBlock& block) {
-    std::erase_if(active_, [&](const std::unique_ptr<RowEstimator>& estimator) {
-      if (!estimator->decide(quantiles_)) return false;
+    std::size_t kept = 0;
+    for (std::unique_ptr<RowEstimator>& estimator : active_) {
+      if (!estimator->decide(quantiles_)) {
+        std::swap(active_[kept++], estimator);
+        continue;
+      }
       finished_[estimator->ball().row() - block.first] = estimator->entries(quantiles_);
-      return true;
-    });
+      idle_.push_back(std::move(estimator));
+      pass_on(block);
+    }
+    active_.resize(kept);
+    pass_on(block);
+    if (run_.progress) run_.progress({rows_done_, rows_, run_.ledger.spent()});
+  }
+
+  // Gives finished rows to the sink, in order.
+  void pass_on(const RowBlock& block) {
     for (; emitted_ < finished_.size() && !finished_[emitted_].empty(); ++emitted_, ++rows_done_) {
-      std::vector<GammaRow>& entries = finished_[emitted_];
+      const std::uint64_t known_by = fingerprint({block.values.row(emitted_), block.values.columns()});
+      std::vector<GammaRow> entries = std::move(finished_[emitted_]);
       for (GammaRow& entry : entries) {
-        entry.fingerprint = fingerprint({block.values.row(emitted_), block.values.columns()});
+        entry.fingerprint = known_by;
         if (!block.ids.empty()) entry.id = block.ids[emitted_];
         if (!block.labels.empty()) entry.label = block.labels[emitted_];
         sink_(entry);
       }
       summariser_.add(entries);
-      entries.clear();
-      entries.shrink_to_fit();
     }
-    if (run_.progress) run_.progress({rows_done_, rows_, run_.ledger.spent()});
   }
 
   void check_missing(std::span<const double> x, std::uint64_t number) const {
@@ -228,9 +266,14 @@ class Driver {
   BlackBox box_;
   StudentQuantiles quantiles_;
   GammaSummariser summariser_;
-  std::deque<std::unique_ptr<RowEstimator>> active_;
+  std::vector<std::unique_ptr<RowEstimator>> active_, idle_;
   std::vector<PointRequest> requests_;
-  std::vector<RowEstimator*> asked_;
+  // Whom a request is of, and where its answers begin.
+  struct Asked {
+    RowEstimator* estimator;
+    std::uint64_t first;
+  };
+  std::vector<Asked> asked_;
   std::uint64_t points_ = 0;
   Matrix<double> answers_;
   std::vector<std::vector<GammaRow>> finished_;  // by row of the block, until passed on

@@ -44,8 +44,11 @@ GammaSummariser::GammaSummariser(const GammaOptions& options, const ModelInfo& m
 }
 
 void GammaSummariser::add(const std::vector<GammaRow>& entries) {
-  GammaRow average = entries.front();
-  if (!columns_.empty() && average.gamma) {
+  const GammaRow& first = entries.front();
+  if (columns_.empty() || !first.gamma) {
+    all_.add(first);
+  } else {
+    GammaRow average = first;
     double gamma = 0, split = 0, error = 0;
     for (std::size_t k = 0; k < entries.size(); ++k) {
       columns_[k].add(entries[k]);
@@ -60,15 +63,15 @@ void GammaSummariser::add(const std::vector<GammaRow>& entries) {
     average.value.reset();
     average.low.reset();
     average.high.reset();
+    all_.add(average);
   }
-  all_.add(average);
   for (const GammaRow& entry : entries) {
     for (const Contribution& part : entry.explain) weights_[part.feature] += std::abs(part.value);
   }
-  ++counts_.outcomes[static_cast<std::size_t>(average.outcome)];
-  counts_.rows_shortened += average.shortened > 0 ? 1 : 0;
-  counts_.rows_partly_moved += average.moved < inputs_ ? 1 : 0;
-  counts_.evaluations += average.evaluations();
+  ++counts_.outcomes[static_cast<std::size_t>(first.outcome)];
+  counts_.rows_shortened += first.shortened > 0 ? 1 : 0;
+  counts_.rows_partly_moved += first.moved < inputs_ ? 1 : 0;
+  counts_.evaluations += first.evaluations();
 }
 
 GammaSummary GammaSummariser::summary() const {

@@ -50,6 +50,11 @@ double StudentQuantiles::operator()(double alpha, std::uint64_t freedom) {
 }
 
 VisitPlan plan_visit(const BallShape& shape, const GammaOptions& options) {
+  const bool drawn = shape.endless || options.sample > 0 || options.precision > 0;
+  if (drawn && std::max(shape.units, options.sample) > kMostUnits) {
+    throw Error(ErrorCode::usage, fmt::format("{} directions to draw from; expected at most {}",
+                                              std::max(shape.units, options.sample), kMostUnits));
+  }
   if (options.precision > 0 && !(options.floor > 0)) {
     throw Error(ErrorCode::usage,
                 "precision needs a floor above 0: a gamma near 0 would otherwise never be precise");
@@ -77,23 +82,32 @@ VisitPlan plan_visit(const BallShape& shape, const GammaOptions& options) {
 RowEstimator::RowEstimator(RowBall ball, const VisitPlan& plan, std::uint64_t limit,
                            const GammaOptions& options, const Observer& observer, Scalar scalar)
     : ball_(std::move(ball)),
-      plan_(plan),
-      limit_(limit),
       options_(&options),
       observer_(&observer),
-      target_(options.precision > 0 ? std::min(kFirstLook, limit) : limit),
       rounding_(kRounding * (scalar == Scalar::float32
                                  ? static_cast<double>(std::numeric_limits<float>::epsilon())
                                  : std::numeric_limits<double>::epsilon())),
       centre_(observer.width()),
       unit_(observer.width()),
       point_(observer.width()),
-      size_(observer.width()),
-      sums_(observer.width()) {
-  if (plan_.shuffled && !ball_.shape().endless) {
-    order_.resize(ball_.shape().units);
-    for (std::size_t k = 0; k < order_.size(); ++k) order_[k] = static_cast<std::uint32_t>(k);
-  }
+      size_(observer.width()) {
+  visit(plan, limit);
+}
+
+void RowEstimator::restart(RowBall ball, const VisitPlan& plan, std::uint64_t limit) {
+  ball_ = std::move(ball);
+  visit(plan, limit);
+}
+
+void RowEstimator::visit(const VisitPlan& plan, std::uint64_t limit) {
+  plan_ = plan;
+  limit_ = limit;
+  target_ = options_->precision > 0 ? std::min(kFirstLook, limit) : limit;
+  shuffled_ = done_ = look_ = 0;
+  started_ = met_precision_ = met_floor_ = false;
+  sums_.assign(observer_->width(), {});
+  order_.resize(plan_.shuffled && !ball_.shape().endless ? ball_.shape().units : 0);
+  for (std::size_t k = 0; k < order_.size(); ++k) order_[k] = static_cast<std::uint32_t>(k);
 }
 
 std::uint64_t RowEstimator::cost_left() const {
@@ -137,6 +151,7 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
     const std::uint64_t unit = request.unit(u);
     for (std::size_t j = 0; j < unit_.size(); ++j) {
       sums_[j].all.add(unit_[j]);
+      if (!plan_.shuffled) continue;  // it will be exact, and nobody asks for its spread
       sums_[j].halves[done_ % 2].add(unit_[j]);
       sums_[j].spread.add(unit_[j]);
       if (std::abs(unit_[j]) <= rounding_ * size_[j]) continue;
@@ -294,10 +309,11 @@ RowEstimator::Estimate RowEstimator::angle_estimate(double t) const {
 
 std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
   std::vector<GammaRow> rows;
+  rows.reserve(entry_count());
   const bool all = options_->output.kind == Kind::all;
   const bool scalar = all || observer_->width() == 1;
   for (std::size_t e = 0; e < entry_count(); ++e) {
-    GammaRow row;
+    GammaRow& row = rows.emplace_back();
     row.row = ball_.row();
     if (all) row.column = e;
     if (centre_outputs_.size() > 1 || options_->output.kind == Kind::label)
@@ -308,13 +324,11 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
     row.shortened = ball_.shortened();
     if (done_ == 0) {
       row.outcome = Outcome::unmoved;
-      rows.push_back(std::move(row));
       continue;
     }
     const Estimate now = estimate(e, quantiles);
     if (!now.defined) {
       row.outcome = Outcome::undefined;
-      rows.push_back(std::move(row));
       continue;
     }
     row.gamma = now.gamma;
@@ -339,7 +353,6 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
       return std::abs(a.value) != std::abs(b.value) ? std::abs(a.value) > std::abs(b.value)
                                                     : a.feature < b.feature;
     });
-    rows.push_back(std::move(row));
   }
   return rows;
 }

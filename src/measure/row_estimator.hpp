@@ -38,6 +38,9 @@ class RowEstimator {
   /// `limit` may be below the plan's own if the budget allows no more.
   RowEstimator(RowBall ball, const VisitPlan& plan, std::uint64_t limit, const GammaOptions& options,
                const Observer& observer, Scalar scalar);
+  /// Starts anew with another row. Memory is kept: most rows are so small that asking for it would be most of
+  /// the work.
+  void restart(RowBall ball, const VisitPlan& plan, std::uint64_t limit);
 
   const RowBall& ball() const { return ball_; }
   bool started() const { return started_; }
@@ -69,6 +72,7 @@ class RowEstimator {
     bool sparse = false;
   };
 
+  void visit(const VisitPlan& plan, std::uint64_t limit);
   void shuffle_to(std::uint64_t count);
   void note(Sums& sums, std::uint64_t unit, double value) const;
   double alpha() const;
@@ -86,7 +90,7 @@ class RowEstimator {
 
   RowBall ball_;
   VisitPlan plan_;
-  std::uint64_t limit_;
+  std::uint64_t limit_ = 0;
   const GammaOptions* options_;
   const Observer* observer_;
   std::vector<std::uint32_t> order_;

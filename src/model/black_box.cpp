@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "harmonia/core/error.hpp"
@@ -10,10 +11,15 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kSlotBytes = std::size_t{32} << 20;  // of one thread's batch, unless the user says
+// Of one thread's batch, unless the user or the model says. Filling a slot with another row costs its whole
+// width, so that few slots are better than many, and those that the cache holds best.
+constexpr std::size_t kSlotBytes = std::size_t{32} << 20;
+constexpr std::size_t kCacheBytes = std::size_t{1} << 17;
+constexpr std::size_t kFewSlots = 8, kManySlots = 64;
+
 constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of a wave
-constexpr std::size_t kPreferredSlots = 1024;
-constexpr std::size_t kBatchesInWave = 8;
+constexpr std::size_t kWaveOfThread = 16384;               // points, and one batch at least
+constexpr double kWaveSeconds = 0.05;  // between two signs of progress, if that many points take longer
 
 std::size_t scalar_bytes(Scalar scalar) { return scalar == Scalar::float32 ? sizeof(float) : sizeof(double); }
 
@@ -26,9 +32,13 @@ std::size_t thread_count(const ModelInfo& info, std::size_t asked, std::size_t b
 
 std::size_t slot_count(const ModelInfo& info, std::size_t batch, std::size_t threads) {
   if (batch != 0) return batch / threads;
-  const std::size_t preferred = info.preferred_batch != 0 ? info.preferred_batch : kPreferredSlots;
-  return std::clamp<std::size_t>(kSlotBytes / (info.inputs * scalar_bytes(info.scalar)), 1, preferred);
+  const std::size_t row_bytes = info.inputs * scalar_bytes(info.scalar);
+  const std::size_t affordable = std::max<std::size_t>(1, kSlotBytes / row_bytes);
+  if (info.preferred_batch != 0) return std::min(info.preferred_batch, affordable);
+  return std::clamp(kCacheBytes / row_bytes, std::min(kFewSlots, affordable), kManySlots);
 }
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -36,8 +46,8 @@ std::size_t slot_count(const ModelInfo& info, std::size_t batch, std::size_t thr
 class BlackBox::Worker {
  public:
   virtual ~Worker() = default;
-  virtual void put_centre(std::size_t slot, const RowBall& ball) = 0;
-  virtual void put(std::size_t slot, const RowBall& ball, std::uint64_t unit, std::size_t p) = 0;
+  /// Makes the next `count` points of the requests, those of the first one from `skip` on.
+  virtual void put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) = 0;
   virtual RowsView points(std::size_t count) const = 0;
 };
 
@@ -46,15 +56,19 @@ class BlackBox::TypedWorker final : public Worker {
  public:
   TypedWorker(std::size_t slots, std::size_t inputs) : points_(slots, inputs), slots_(slots) {}
 
-  void put_centre(std::size_t slot, const RowBall& ball) override { put_base(slot, ball, {}); }
-
-  void put(std::size_t slot, const RowBall& ball, std::uint64_t unit, std::size_t p) override {
-    const RowBall::Place place = ball.place(unit, p);
-    if (place.dense) return put_dense(slot, ball, unit, place);
-    put_base(slot, ball, place);
-    if (place.own == RowBall::Place::kNone) return;
-    points_.row(slot)[place.own] = static_cast<T>(ball.own_coordinate(place));
-    slots_[slot].place.own = place.own;
+  void put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) override {
+    std::size_t slot = 0;
+    for (auto request = requests.begin(); slot < count; ++request, skip = 0) {
+      const RowBall& ball = *request->ball;
+      if (request->centre && skip == 0) put_place(slot++, ball, {});
+      if (request->centre && skip > 0) --skip;
+      const std::size_t points = ball.shape().points();
+      std::size_t p = skip % points;
+      for (std::uint64_t i = skip / points; i < request->count; ++i, p = 0) {
+        for (; p < points && slot < count; ++p) put_point(slot++, ball, request->unit(i), p);
+        if (slot == count) return;
+      }
+    }
   }
 
   RowsView points(std::size_t count) const override { return points_.view().slice(0, count); }
@@ -62,26 +76,30 @@ class BlackBox::TypedWorker final : public Worker {
  private:
   static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
-  // What a slot holds: a base of a row's ball, with the coordinate place.own replaced.
+  // What a slot holds: a base of a row's ball, with the coordinate `own` replaced.
   struct Slot {
     std::uint64_t row = kNobody;
-    RowBall::Place place;
+    double radius = 0, base = 0;
+    std::size_t own = RowBall::Place::kNone;
   };
 
-  void put_base(std::size_t slot, const RowBall& ball, const RowBall::Place& place) {
+  void put_point(std::size_t slot, const RowBall& ball, std::uint64_t unit, std::size_t p) {
+    const RowBall::Place place = ball.place(unit, p);
+    place.dense ? put_dense(slot, ball, unit, place) : put_place(slot, ball, place);
+  }
+
+  void put_place(std::size_t slot, const RowBall& ball, const RowBall::Place& place) {
     Slot& held = slots_[slot];
     T* const out = points_.row(slot);
-    const bool same_sphere = held.place.radius == place.radius || place.base == 0;
-    if (held.row == ball.row() && held.place.base == place.base && same_sphere) {
-      // Undo the one write instead of filling the row again.
-      if (held.place.own != RowBall::Place::kNone) {
-        out[held.place.own] = static_cast<T>(ball.base_coordinate(held.place, held.place.own));
-      }
-    } else {
+    const bool same_base = held.base == place.base && (held.radius == place.radius || place.base == 0);
+    if (held.row != ball.row() || !same_base) {
       ball.fill(place, std::span<T>(out, points_.columns()));
+    } else if (held.own != RowBall::Place::kNone) {
+      // Undo the one write instead of filling the row again.
+      out[held.own] = static_cast<T>(ball.base_coordinate(place, held.own));
     }
-    held = {ball.row(), place};
-    held.place.own = RowBall::Place::kNone;
+    if (place.own != RowBall::Place::kNone) out[place.own] = static_cast<T>(ball.own_coordinate(place));
+    held = {ball.row(), place.radius, place.base, place.own};
   }
 
   void put_dense(std::size_t slot, const RowBall& ball, std::uint64_t unit, const RowBall::Place& place) {
@@ -104,6 +122,7 @@ class BlackBox::TypedWorker final : public Worker {
 BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
     : model_(model), run_(run), slots_(0), pool_(thread_count(model.info(), run.threads, batch)) {
   slots_ = slot_count(model.info(), batch, pool_.threads());
+  wave_ = slots_ * pool_.threads();
   for (std::size_t i = 0; i < pool_.threads(); ++i) {
     if (model.info().scalar == Scalar::float32) {
       workers_.push_back(std::make_unique<TypedWorker<float>>(slots_, model.info().inputs));
@@ -117,57 +136,62 @@ BlackBox::~BlackBox() = default;
 
 std::size_t BlackBox::batch() const { return slots_ * workers_.size(); }
 
-std::size_t BlackBox::wave() const {
-  const std::size_t affordable = kWaveBytes / (sizeof(double) * model_.info().outputs);
-  return std::max(batch(), std::min(affordable, kBatchesInWave * batch()));
+std::uint64_t BlackBox::batch_size(std::uint64_t total, std::size_t unit) const {
+  // Whole units, so that a slot keeps its base from batch to batch.
+  const std::uint64_t most = slots_ > unit ? slots_ - slots_ % unit : slots_;
+  // Equal shares, so that no thread waits for the last one.
+  const std::uint64_t rounds = divide_up(total, most * workers_.size());
+  return std::min(most, divide_up(divide_up(total, rounds * workers_.size()), unit) * unit);
 }
 
 void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<double> answers) {
+  const auto start = std::chrono::steady_clock::now();
   std::vector<std::uint64_t> starts;  // number of the first point of each request
+  starts.reserve(requests.size());
   std::uint64_t total = 0;
   for (const PointRequest& request : requests) {
     starts.push_back(total);
     total += request.points();
   }
-  pool_.run((total + slots_ - 1) / slots_, [&](std::size_t worker, std::size_t batch) {
+  if (total == 0) return;
+  const std::uint64_t size = batch_size(total, requests.front().ball->shape().points());
+  pool_.run(divide_up(total, size), [&](std::size_t worker, std::size_t batch) {
     if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-    const std::uint64_t first = batch * slots_;
-    const std::size_t count = std::min<std::uint64_t>(slots_, total - first);
-    std::size_t r =
-        static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), first) - starts.begin()) - 1;
-    const std::size_t first_request = r;
-    for (std::size_t slot = 0; slot < count; ++slot) {
-      while (first + slot >= starts[r] + requests[r].points()) ++r;
-      const PointRequest& request = requests[r];
-      std::uint64_t point = first + slot - starts[r];
-      if (request.centre && point == 0) {
-        workers_[worker]->put_centre(slot, *request.ball);
-        continue;
-      }
-      point -= request.centre ? 1 : 0;
-      const std::size_t points = request.ball->shape().points();
-      workers_[worker]->put(slot, *request.ball, request.unit(point / points), point % points);
-    }
+    const std::uint64_t first = batch * size;
+    const std::size_t count = std::min(size, total - first);
+    const auto next = std::upper_bound(starts.begin(), starts.end(), first);
+    const auto r = static_cast<std::size_t>(next - starts.begin()) - 1;
+    workers_[worker]->put(requests.subspan(r), first - starts[r], count);
     const MatrixView<double> y = answers.slice(first, count);
     run_.ledger.spend(count);
     model_.evaluate(workers_[worker]->points(count), y);
-    r = first_request;
-    for (std::size_t slot = 0; slot < count; ++slot) {
-      while (first + slot >= starts[r] + requests[r].points()) ++r;
-      check(requests[r], first + slot - starts[r], {y.row(slot), y.columns});
-    }
+    check(requests.subspan(r), first - starts[r], y);
   });
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  pace(total, taken.count());
 }
 
-void BlackBox::check(const PointRequest& request, std::uint64_t point, std::span<const double> answer) const {
-  for (std::size_t k = 0; k < answer.size(); ++k) {
-    if (std::isfinite(answer[k])) continue;
-    const bool centre = request.centre && point == 0;
-    throw Error(ErrorCode::model,
-                fmt::format("model {} answered {} in output {} for {} row {}; expected finite numbers",
-                            model_.info().name, answer[k], k, centre ? "data" : "a point of the ball around",
-                            request.ball->row()));
-  }
+void BlackBox::pace(std::uint64_t points, double seconds) {
+  const std::size_t affordable = kWaveBytes / (sizeof(double) * model_.info().outputs);
+  const std::size_t most = std::max(batch(), std::min(affordable, kWaveOfThread * workers_.size()));
+  if (seconds < kWaveSeconds / 4 && 2 * points > wave_) wave_ = std::min(4 * wave_, most);
+  if (seconds > kWaveSeconds) wave_ = std::max(wave_ / 2, batch());
+}
+
+void BlackBox::check(std::span<const PointRequest> requests, std::uint64_t skip,
+                     MatrixView<const double> y) const {
+  const double* const end = y.data + y.rows * y.columns;
+  const double* const wrong = std::find_if(y.data, end, [](double answer) { return !std::isfinite(answer); });
+  if (wrong == end) return;
+  const auto at = static_cast<std::size_t>(wrong - y.data);
+  std::uint64_t point = skip + at / y.columns;
+  auto request = requests.begin();
+  for (; point >= request->points(); ++request) point -= request->points();
+  throw Error(ErrorCode::model,
+              fmt::format("model {} answered {} in output {} for {} row {}; expected finite numbers",
+                          model_.info().name, *wrong, at % y.columns,
+                          request->centre && point == 0 ? "data" : "a point of the ball around",
+                          request->ball->row()));
 }
 
 }  // namespace harmonia

@@ -22,7 +22,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPatience{
-    5000};                              // silence after which a program is taken to wait for the end of input
+    5000};  // silence after which a program is taken to wait for the end of input
+constexpr std::size_t kRowsPerExchange = 1024;
 constexpr milliseconds kLinger{50};     // after the first answer, for lines that nobody asked for
 constexpr milliseconds kFarewell{500};  // to end by itself once its input is closed
 constexpr milliseconds kLastWords{50};  // to write why its answer is wrong
@@ -42,6 +43,7 @@ class CommandModel final : public Model {
     info_.kind = "command";
     info_.inputs = example.size();
     info_.takes_missing = options.takes_missing;
+    info_.preferred_batch = kRowsPerExchange;
     timeout_ = milliseconds(
         std::max(1LL, static_cast<long long>(1000 * std::min(options.timeout_seconds, kLongestTimeout))));
     ask_example(example);

@@ -45,6 +45,9 @@ BallOptions parse_ball(const std::string& text);
 /// The text that parse_ball reads.
 std::string ball_name(const BallOptions& options);
 
+/// Directions that can be drawn or put in a random order: their numbers have 32 bits.
+constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 32;
+
 /// How many points a ball has around one row.
 struct BallShape {
   std::uint64_t units = 0;   ///< directions, ± counted once; of an endless ball, how many were asked for
@@ -56,6 +59,14 @@ struct BallShape {
 };
 
 class Rotations;
+
+/// What the balls around all rows with as many moved features share.
+struct BallGeometry {
+  std::vector<double> radii;    ///< of the concentric spheres, in units of the ball's radius
+  std::vector<double> weights;  ///< of the spheres; they sum to 1
+  /// Of the regular simplex: v_k = own·e_k + rest·1 for k < n, v_n = last·1, all of length 1.
+  double own = 0, rest = 0, last = 0;
+};
 
 /// A ball of one kind and radius, to be put around rows.
 class Ball {
@@ -71,8 +82,9 @@ class Ball {
   bool plain() const { return plain_; }
   /// The shape around a row of which `moved` features move.
   BallShape shape(std::size_t moved) const;
-  /// Radii of the concentric spheres, in units of the ball's radius, and their weights; the weights sum to 1.
-  void spheres(std::size_t moved, std::vector<double>& radii, std::vector<double>& weights) const;
+  /// The geometry in `moved` dimensions, at least one, made when first asked for. Safe to call from several
+  /// threads.
+  const BallGeometry& geometry(std::size_t moved) const;
   /// The rotations in `dimension` dimensions, made when first asked for. Safe to call from several threads.
   const Rotations& rotations(std::size_t dimension) const;
 
@@ -81,7 +93,7 @@ class Ball {
   Schema schema_;
   std::uint64_t seed_;
   bool plain_;
-  std::shared_ptr<struct RotationCache> cache_;
+  std::shared_ptr<struct BallCache> cache_;
 };
 
 /// The ball around one row. Coordinates are canonical: a simplex vertex is fl(base + step·a) on the base
@@ -101,7 +113,9 @@ class RowBall {
   /// Features whose step the bounds cut short, on both sides alike.
   std::size_t shortened() const { return shortened_; }
   /// The weight of point p of a unit in the unit's value; the weights of a unit sum to 1.
-  double weight(std::size_t p) const { return weights_[p / signs()] / static_cast<double>(signs()); }
+  double weight(std::size_t p) const {
+    return shape_.paired ? 0.5 * geometry_->weights[p / 2] : geometry_->weights[p];
+  }
 
   /// Point p of a unit: coordinates are base coordinates, one of them replaced if `own` is a column.
   struct Place {
@@ -133,7 +147,6 @@ class RowBall {
   bool below_resolution(Scalar scalar) const;
 
  private:
-  std::size_t signs() const { return shape_.paired ? 2 : 1; }
   bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
   std::size_t column(std::uint64_t k) const { return all_move_ ? k : columns_[k]; }
   void check_bounds();
@@ -152,7 +165,7 @@ class RowBall {
   std::vector<std::uint32_t> columns_;      // of the moved features, if not all move
   std::vector<unsigned char> moved_flags_;  // by column, if not all move
   BallShape shape_;
-  std::vector<double> radii_, weights_;
+  const BallGeometry* geometry_ = nullptr;  // if any feature moves
 };
 
 }  // namespace harmonia

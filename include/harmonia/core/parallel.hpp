@@ -16,6 +16,7 @@ std::size_t hardware_threads();
 /// Workers that stay for many short loops.
 class ThreadPool {
  public:
+  /// Throws Error(usage) if the system has not that many threads to give.
   explicit ThreadPool(std::size_t threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -37,10 +37,14 @@ class BlackBox {
 
   /// Points held in memory at once.
   std::size_t batch() const;
-  /// Points that it likes to be asked for at once.
-  std::size_t wave() const;
-  /// One row of answers a point, in the order of the requests. Rows of different balls need different
-  /// numbers. Throws Error(model) if an answer is not finite, Error(interrupted) if the run is stopped.
+  /// Points that it likes to be asked for at once: many, but not so many that nothing is heard of it for
+  /// long.
+  std::size_t wave() const { return wave_; }
+  /// Its threads, for what is done with the answers.
+  ThreadPool& pool() { return pool_; }
+  /// One row of answers a point, in the order of the requests. Balls are of one kind; rows of different balls
+  /// need different numbers. Throws Error(model) if an answer is not finite, Error(interrupted) if the run is
+  /// stopped.
   void evaluate(std::span<const PointRequest> requests, MatrixView<double> answers);
 
  private:
@@ -48,11 +52,14 @@ class BlackBox {
   template <class T>
   class TypedWorker;
 
-  void check(const PointRequest& request, std::uint64_t point, std::span<const double> answer) const;
+  std::uint64_t batch_size(std::uint64_t total, std::size_t unit) const;
+  void pace(std::uint64_t points, double seconds);
+  void check(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<const double> y) const;
 
   const Model& model_;
   Run& run_;
   std::size_t slots_;
+  std::size_t wave_ = 0;
   ThreadPool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
