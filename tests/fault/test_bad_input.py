@@ -225,7 +225,7 @@ def test_servers_that_fail(fails, server, mode, message):
 
 def test_a_server_that_answers_nothing_finite(fails, server):
     address = server("null")
-    said = fails(MODEL, address, "uniform:5", "--radius", "1")
+    said = fails(MODEL, address, "uniform:5", "--radius", "1", "--threads", "1")
     assert said == f"model {address} answered nan in output 0 for data row 0; expected finite numbers"
 
 
