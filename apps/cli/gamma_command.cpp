@@ -115,7 +115,9 @@ void GammaCommand::execute() {
             .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
             .progress = {},
             .stop = stop};
+  subject.model_options.stop = stop;
   const auto model = open_model(subject.model, subject.model_options, what.example);
+  state.ledger.spend(model->info().example_rows);
   record.model = model->info();
   record.data = what.data->info();
   record.options = resolve(options, record.data.inputs);
@@ -161,6 +163,7 @@ void GammaCommand::execute() {
                     journal ? fmt::format("the same command goes on from {}", run.resume)
                             : "nothing was written (--resume FILE keeps progress)"));
   }
+  summary.evaluations += model->info().example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (subject.scale == "none" && subject.schema_file.empty()) {
     if (const auto sentence = scale_warning(what.reference())) summary.warnings.push_back(*sentence);

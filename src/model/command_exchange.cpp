@@ -124,6 +124,10 @@ class Exchange {
   // Some programs answer when their input ends. They have read everything and say nothing; one that is still
   // starting has not read yet and is waited for.
   void watch_silence() {
+    if (options_.stop.stop_requested()) {
+      process_.end(milliseconds(0));
+      throw Error(ErrorCode::interrupted, "stopped");
+    }
     const auto now = Clock::now();
     if (now - progress_ >= options_.timeout) {
       process_.end(milliseconds(0));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@ namespace harmonia {
 
 /// How one batch is put to a program.
 struct ExchangeOptions {
+  std::stop_token stop;                   ///< when asked, the process is ended and Error(interrupted) thrown
   std::string name;                       ///< the model, as errors call it
   std::chrono::milliseconds timeout{0};   ///< longest wait for one line, or for the pipe to take more rows
   std::chrono::milliseconds patience{0};  ///< silence after which the input is closed to make it answer

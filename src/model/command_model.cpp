@@ -39,6 +39,7 @@ class CommandModel final : public Model {
       throw Error(ErrorCode::usage,
                   fmt::format("timeout of {} s; expected more than 0", options.timeout_seconds));
     }
+    stop_ = options.stop;
     info_.name = address;
     info_.kind = "command";
     info_.inputs = example.size();
@@ -79,6 +80,7 @@ class CommandModel final : public Model {
           read_line(process, row, line, answer);
         });
     info_.outputs = answer.size();
+    info_.example_rows = 1;
   }
 
   template <class Answer>
@@ -98,6 +100,7 @@ class CommandModel final : public Model {
   template <class Answer>
   AfterExchange ask_one(ChildProcess& process, RowsView x, const Answer& answer, bool kept) const {
     ExchangeOptions options;
+    options.stop = stop_;
     options.name = info_.name;
     options.timeout = timeout_;
     options.patience = std::min(kPatience, timeout_ / 4);
@@ -145,6 +148,7 @@ class CommandModel final : public Model {
   ModelInfo info_;
   std::string command_;
   milliseconds timeout_;
+  std::stop_token stop_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<ChildProcess>> idle_;
   // Found out by waiting once: from then on every batch has a process of its own.

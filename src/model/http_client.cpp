@@ -23,6 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{100};
+constexpr milliseconds kTick{50};  // how often a pause looks whether the run is stopped
 constexpr double kLongestTimeout = 86400;
 
 struct FreeHandle {
@@ -61,6 +62,11 @@ std::size_t take_bytes(char* data, std::size_t, std::size_t count, void* user) {
   }
   sink.body.append(data, count);
   return count;
+}
+
+// Asked by libcurl now and then; not 0 breaks the transfer off.
+int stop_asked(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
 }
 
 void append_header(HeaderList& list, const std::string& header) {
@@ -132,11 +138,19 @@ class HttpClient::Connections {
         if (attempt.code != CURLE_OK) fail(attempt, tries);
         return {attempt.status, tries, std::move(attempt.body)};
       }
-      std::this_thread::sleep_for(std::max(pause, std::min(attempt.asked_pause, longest_pause)));
+      wait(std::max(pause, std::min(attempt.asked_pause, longest_pause)));
     }
   }
 
  private:
+  // Waits, unless the run is stopped.
+  void wait(milliseconds pause) const {
+    for (const auto end = std::chrono::steady_clock::now() + pause; std::chrono::steady_clock::now() < end;) {
+      if (options_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
+      std::this_thread::sleep_for(std::min(pause, kTick));
+    }
+  }
+
   long timeout() const {
     return std::max(1L, std::lround(1000 * std::min(options_.timeout_seconds, kLongestTimeout)));
   }
@@ -162,6 +176,9 @@ class HttpClient::Connections {
     set(handle.get(), CURLOPT_PROXY, "");     // else the environment decides
     set(handle.get(), CURLOPT_TIMEOUT_MS, timeout());
     set(handle.get(), CURLOPT_ERRORBUFFER, details.data());
+    set(handle.get(), CURLOPT_NOPROGRESS, 0L);
+    set(handle.get(), CURLOPT_XFERINFOFUNCTION, stop_asked);
+    set(handle.get(), CURLOPT_XFERINFODATA, &options_.stop);
     set(handle.get(), CURLOPT_WRITEFUNCTION, take_bytes);
     set(handle.get(), CURLOPT_WRITEDATA, &sink);
     if (!options_.ca_file.empty()) set(handle.get(), CURLOPT_CAINFO, options_.ca_file.c_str());
@@ -173,6 +190,7 @@ class HttpClient::Connections {
       const PipeSignalGuard guard;  // libcurl leaves the signal of a closed connection to us
       attempt.code = curl_easy_perform(handle.get());
     }
+    if (attempt.code == CURLE_ABORTED_BY_CALLBACK) throw Error(ErrorCode::interrupted, "stopped");
     attempt.too_long = sink.too_long;
     if (attempt.code != CURLE_OK) attempt.reason = describe(handle.get(), attempt.code, details.data());
     curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &attempt.status);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct HttpOptions {
   std::string ca_file;               ///< PEM file of trusted authorities; empty: the system's
   double timeout_seconds = 60;       ///< longest wait for one answer
   int retries = 4;                   ///< further tries
+  std::stop_token stop;              ///< when asked, waiting ends with Error(interrupted)
   std::size_t longest_answer = std::size_t{1} << 28;  ///< bytes
 };
 

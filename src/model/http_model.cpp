@@ -64,6 +64,7 @@ HttpOptions client_options(const std::string& address, const ModelOptions& optio
   result.ca_file = options.ca_file;
   result.timeout_seconds = options.timeout_seconds;
   result.retries = options.retries;
+  result.stop = options.stop;
   return result;
 }
 
@@ -92,6 +93,7 @@ class HttpModel final : public Model {
     info_.scalar = input_.scalar;
     info_.preferred_batch = input_.one_row ? 1 : kRowsPerRequest;
     info_.outputs = ask_example(example);
+    info_.example_rows = 1;
   }
 
   const ModelInfo& info() const override { return info_; }

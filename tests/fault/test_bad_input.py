@@ -106,7 +106,7 @@ def test_bad_options(fails, arguments, message):
 
 
 def test_an_answer_that_is_not_finite(fails):
-    said = fails(MODEL, "fn:f4?n=2", "grid:700..700x1,300..300x1", "--radius", "1")
+    said = fails(MODEL, "fn:f4?n=2", "grid:700..700x1,300..300x1", "--radius", "1", "--threads", "1")
     assert said == "model fn:f4?n=2 answered inf in output 0 for data row 0; expected finite numbers"
 
 
@@ -173,8 +173,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         rows = request["inputs"][0]["shape"][0]
         answer = {"outputs": [{"name": "y", "datatype": "FP64", "shape": [rows, 1], "data": [1.0] * rows}]}
-        if self.mode == "slow":
-            time.sleep(5)
+        if self.mode == "slow" or (self.mode == "hangs" and rows > 1):
+            time.sleep(5 if self.mode == "slow" else 30)
         elif self.mode == "500":
             return self.reply(500, b'{"error": "out of memory"}')
         elif self.mode == "garbage":
@@ -243,3 +243,17 @@ def test_headers_are_kept_out_of_results(harmonia, server, tmp_path):
         done = harmonia("gamma", address, "uniform:3", "--radius", "1", *secret, "--json", path)
         assert done.returncode == 0, done.stderr
         assert "s3cret" not in path.read_text() + done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", ["program", "server"])
+def test_interrupting_a_model_that_does_not_answer(program, server, tmp_path, kind):
+    """Ctrl-C does not wait for the time-out of a model that hangs."""
+    model = "cmd:sh -c 'read l; echo 1; sleep 100'" if kind == "program" else server("hangs")
+    arguments = ["gamma", model, "uniform:20", "--radius", "1", "--json", str(tmp_path / "out.json"), "--timeout", "60"]
+    process = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert errors.startswith("harmonia: stopped after 0 of 20 rows and ") and errors.count("\n") == 1
+    assert os.listdir(tmp_path) == []

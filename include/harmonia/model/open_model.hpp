@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct ModelOptions {
   std::string output_name;           ///< which of a server's outputs; empty: its first
   double timeout_seconds = 60;       ///< longest wait for one answer
   int retries = 4;                   ///< further tries after a 5xx answer or a lost connection
+  std::stop_token stop;              ///< when asked, waiting for an answer ends with Error(interrupted)
   bool takes_missing = false;        ///< the user's word that a command or server answers rows with NaN
 };
 
