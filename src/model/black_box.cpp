@@ -120,7 +120,7 @@ class BlackBox::TypedWorker final : public Worker {
 };
 
 BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
-    : model_(model), run_(run), slots_(0), pool_(thread_count(model.info(), run.threads, batch)) {
+    : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
   slots_ = slot_count(model.info(), batch, pool_.threads());
   wave_ = slots_ * pool_.threads();
   for (std::size_t i = 0; i < pool_.threads(); ++i) {

@@ -57,7 +57,7 @@ class BlackBox {
 
   const Model& model_;
   Run& run_;
-  std::size_t slots_;
+  std::size_t slots_ = 0;
   std::size_t wave_ = 0;
   ThreadPool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
