@@ -4,6 +4,26 @@
 #include <cmath>
 
 namespace harmonia {
+namespace {
+
+// What the columns of one row come to together. Their errors may go the same way, so they are not averaged
+// out.
+GammaRow average_of(const std::vector<GammaRow>& columns) {
+  const auto count = static_cast<double>(columns.size());
+  double gamma = 0, split = 0, error = 0;
+  for (const GammaRow& column : columns) {
+    gamma += column.gamma.value_or(0) / count;
+    split += column.split.value_or(0) / count;
+    error += column.standard_error.value_or(0) / count;
+  }
+  GammaRow average;
+  average.gamma = gamma;
+  average.split = split;
+  average.standard_error = error;
+  return average;
+}
+
+}  // namespace
 
 void MeanGamma::add(const GammaRow& row) {
   if (!row.gamma) return;
@@ -48,22 +68,8 @@ void GammaSummariser::add(const std::vector<GammaRow>& entries) {
   if (columns_.empty() || !first.gamma) {
     all_.add(first);
   } else {
-    GammaRow average = first;
-    double gamma = 0, split = 0, error = 0;
-    for (std::size_t k = 0; k < entries.size(); ++k) {
-      columns_[k].add(entries[k]);
-      gamma += entries[k].gamma.value_or(0);
-      split += entries[k].split.value_or(0);
-      error += entries[k].standard_error.value_or(0);
-    }
-    const auto count = static_cast<double>(entries.size());
-    average.gamma = gamma / count;
-    average.split = split / count;
-    average.standard_error = error / count;
-    average.value.reset();
-    average.low.reset();
-    average.high.reset();
-    all_.add(average);
+    all_.add(average_of(entries));
+    for (std::size_t k = 0; k < entries.size(); ++k) columns_[k].add(entries[k]);
   }
   for (const GammaRow& entry : entries) {
     for (const Contribution& part : entry.explain) weights_[part.feature] += std::abs(part.value);
