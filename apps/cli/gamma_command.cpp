@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "harmonia/data/spread.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/report/gamma_report.hpp"
@@ -36,6 +38,7 @@ struct GammaCommand {
 
  private:
   void set_radius(const Subject& what, GammaRunRecord& record);
+  void check_paths() const;
   void forecast(const Subject& what) const;
 };
 
@@ -87,20 +90,36 @@ void GammaCommand::set_radius(const Subject& what, GammaRunRecord& record) {
   }
 }
 
+// Two results in one file, or a result over its data, would lose one of them.
+void GammaCommand::check_paths() const {
+  const std::vector<std::string> paths{run.json, run.csv, run.resume, subject.data, subject.schema_file};
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (std::size_t j = 0; j < std::min<std::size_t>(i, 3); ++j) {
+      if (!paths[i].empty() && paths[i] == paths[j]) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("{} is named twice; expected a file of its own for each", paths[i]));
+      }
+    }
+  }
+}
+
 void GammaCommand::forecast(const Subject& what) const {
   const std::uint64_t rows = count_rows(*what.data), each = gamma_cost(options, what.data->info().inputs);
-  fmt::print("{} rows × {}{} evaluations = {}{} in all; nothing was asked of the model\n", rows,
-             options.precision > 0 ? "at most " : "", each, options.precision > 0 ? "at most " : "",
-             rows * each);
-  if (run.max_evaluations > 0 && rows * each > run.max_evaluations) {
-    fmt::print("--max-evaluations {} is enough for about {} rows\n", run.max_evaluations,
-               run.max_evaluations / each);
+  const std::uint64_t opening = rows_to_open(subject.model, subject.model_options),
+                      all = rows * each + opening;
+  const char* most = options.precision > 0 ? "at most " : "";
+  fmt::print("{} × {}{} evaluations{} = {}{} in all; nothing was asked of the model\n", counted(rows, "row"),
+             most, each, opening > 0 ? fmt::format(" + {} to open the model", opening) : "", most, all);
+  if (run.max_evaluations > 0 && all > run.max_evaluations) {
+    fmt::print("--max-evaluations {} is enough for about {}\n", run.max_evaluations,
+               counted((run.max_evaluations - std::min(opening, run.max_evaluations)) / each, "row"));
   }
 }
 
 void GammaCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
+  check_paths();
   options.ball = parse_ball(ball);
   options.ball.average = average == "solid" ? Average::solid : Average::surface;
   options.output = parse_output(output);
@@ -122,6 +141,7 @@ void GammaCommand::execute() {
   record.data = what.data->info();
   record.options = resolve(options, record.data.inputs);
   record.scale = subject.scale;
+  record.model_output = subject.model_options.output_name;
   record.has_schema = !options.schema.empty();
   record.seed = subject.seed;
   record.command_line = line;
@@ -147,7 +167,7 @@ void GammaCommand::execute() {
   GammaSummary summary;
   std::size_t rows_done = 0;
   try {
-    ProgressBar bar(!run.quiet);
+    ProgressBar bar(!run.quiet, done);
     state.progress = [&](const Progress& progress) {
       rows_done = progress.rows_done;
       bar.show(progress);
@@ -170,7 +190,7 @@ void GammaCommand::execute() {
   }
   if (json) json->finish(summary, record.seconds);
   if (csv) csv->finish();
-  if (journal) journal->finish();
+  if (journal) journal->finish(summary.outcomes[static_cast<std::size_t>(Outcome::budget)] == 0);
   if (run.quiet) return;
   fmt::print("{}", gamma_table(record, summary, worst));
   for (const std::string& sentence : summary.warnings) warn(sentence);
@@ -189,7 +209,8 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
       ->required()
       ->group("Ball");
   app.add_option("--ball", command->ball,
-                 "simplex, anti, simplex+anti, cross, rotated:K, rademacher[:N], random:N, random-pairs:N, "
+                 "simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K, rademacher[:N], "
+                 "random:N, random-pairs:N, "
                  "gaussian:N "
                  "[simplex+anti]")
       ->group("Ball");
@@ -199,21 +220,29 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
   app.add_option("--output", command->output, "label, predicted, column:K, norm, angle or all [predicted]")
       ->group("Measure");
   GammaOptions& options = command->options;
-  app.add_option("--sample", options.sample, "draw exactly this many pairs of the ball instead of all")
+  app.add_option(
+         "--sample", options.sample,
+         "draw exactly this many pairs of the ball instead of all; under about 16 often say too little")
+      ->check(CLI::Range(1LL, 4294967296LL))
       ->group("Measure");
   app.add_option("--precision", options.precision,
                  "draw pairs until the interval is this share of gamma (needs --floor)")
       ->group("Measure");
   app.add_option("--floor", options.floor, "… or this narrow")->group("Measure");
-  app.add_flag("--paper", options.paper, "the paper's own procedure, to reproduce published numbers")
-      ->group("Measure");
+  CLI::Option* paper =
+      app.add_flag("--paper", options.paper, "the paper's own procedure, to reproduce published numbers")
+          ->group("Measure");
+  for (const char* other : {"--ball", "--average", "--sample", "--precision", "--floor"})
+    paper->excludes(other);
   app.add_option("--confidence", options.confidence, "of every interval [0.95]")->group("Measure");
   app.add_option("--explain", options.explain, "name the K features whose pairs weigh most")
+      ->check(CLI::Range(1, 1000000))
       ->type_name("K")
       ->group("Measure");
   add_run_options(app, command->run);
   app.add_option("--batch", options.batch,
                  "points held in memory at once, over all threads [chosen for the model]")
+      ->check(CLI::Range(1, 1 << 30))
       ->group("Run");
   app.footer(R"(Examples:
   harmonia gamma fn:f4?n=10 uniform:1000 --radius 1

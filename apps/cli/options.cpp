@@ -31,6 +31,8 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Model");
   command.add_option("--model-output", o.model_options.output_name, "name of the server's output to use")
       ->group("Model");
+  command.add_flag("--binary", o.model_options.binary, "the single output is the probability of class 1")
+      ->group("Model");
   command
       .add_flag("--missing", o.model_options.takes_missing,
                 "the model answers rows with missing values (nan)")
@@ -50,7 +52,9 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
   command.add_option("--scale", o.scale, "unit of the radius per feature: none, std or range [none]")
       ->check(CLI::IsMember({"none", "std", "range"}))
       ->group("Data");
-  command.add_option("--seed", o.seed, "start of all random draws [1]")->group("Run");
+  command.add_option("--seed", o.seed, "start of all random draws [1]")
+      ->check(CLI::NonNegativeNumber)
+      ->group("Run");
 }
 
 void add_run_options(CLI::App& command, RunOptions& o) {

@@ -29,7 +29,9 @@ struct RunOptions {
   std::string json, csv, resume;
 };
 
+/// Adds MODEL, DATA and the options that go with them.
 void add_subject_options(CLI::App& command, SubjectOptions& options);
+/// Adds the options of running and of results.
 void add_run_options(CLI::App& command, RunOptions& options);
 
 /// The data, how its features may be moved, and a row to show to the model.

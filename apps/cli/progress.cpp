@@ -22,10 +22,14 @@ std::string clock(double seconds) {
 
 }  // namespace
 
-ProgressBar::ProgressBar(bool wanted)
-    : wanted_(wanted && isatty(STDERR_FILENO) != 0),
-      start_(std::chrono::steady_clock::now()),
-      last_(start_) {}
+ProgressBar::ProgressBar(bool wanted, const std::vector<GammaRow>& done)
+    : wanted_(wanted && isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()), last_(start_) {
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (i > 0 && done[i].row == done[i - 1].row) continue;  // another column of the same row
+    ++before_.rows_done;
+    before_.evaluations += done[i].evaluations();
+  }
+}
 
 ProgressBar::~ProgressBar() {
   if (shown_) std::fputs("\r\033[K", stderr);
@@ -37,14 +41,16 @@ void ProgressBar::show(const Progress& progress) {
   last_ = now;
   shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double rate = static_cast<double>(progress.evaluations) / seconds;
+  const double rate = static_cast<double>(progress.evaluations - before_.evaluations) / seconds;
   std::string line = fmt::format("{} rows", progress.rows_done);
   if (progress.rows && *progress.rows > 0) {
     const double share = static_cast<double>(progress.rows_done) / static_cast<double>(*progress.rows);
     const auto full = std::min(kWidth, static_cast<std::size_t>(share * kWidth));
     line = fmt::format("[{}{}] {:3.0f} %  {}/{} rows", std::string(full, '#'),
                        std::string(kWidth - full, '.'), 100 * share, progress.rows_done, *progress.rows);
-    if (share > 0) line += fmt::format(", {} left", clock(seconds * (1 - share) / share));
+    const auto now_done = static_cast<double>(progress.rows_done - before_.rows_done);
+    const auto left = static_cast<double>(*progress.rows - progress.rows_done);
+    if (now_done > 0) line += fmt::format(", {} left", clock(seconds * left / now_done));
   }
   std::fputs(fmt::format("\r\033[K{}, {:.3g} evaluations/s", line, rate).c_str(), stderr);
 }

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
+#include <vector>
 
 #include "harmonia/core/run.hpp"
+#include "harmonia/measure/gamma.hpp"
 
 namespace harmonia {
 
@@ -11,13 +12,15 @@ namespace harmonia {
 /// if standard error is no terminal.
 class ProgressBar {
  public:
-  explicit ProgressBar(bool wanted);
+  /// `done`: rows of an earlier run, which cost no time now.
+  ProgressBar(bool wanted, const std::vector<GammaRow>& done);
   ~ProgressBar();
   void show(const Progress& progress);
 
  private:
   bool wanted_;
   bool shown_ = false;
+  Progress before_;
   std::chrono::steady_clock::time_point start_, last_;
 };
 

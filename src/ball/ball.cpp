@@ -32,6 +32,7 @@ constexpr std::array kKinds{
     KindName{"cross", BallKind::cross, KindName::Count::none},
     KindName{"one-hot", BallKind::one_hot, KindName::Count::none},
     KindName{"rotated", BallKind::rotated, KindName::Count::required},
+    KindName{"rotated-simplex", BallKind::rotated_simplex, KindName::Count::required},
     KindName{"rademacher", BallKind::rademacher, KindName::Count::optional},
     KindName{"random", BallKind::random, KindName::Count::required},
     KindName{"random-pairs", BallKind::random_pairs, KindName::Count::required},
@@ -78,8 +79,8 @@ BallOptions parse_ball(const std::string& text) {
     return options;
   }
   throw Error(ErrorCode::usage,
-              fmt::format("ball '{}' is not known; expected simplex, anti, simplex+anti, cross, rotated:K, "
-                          "rademacher, random:N, random-pairs:N or gaussian:N",
+              fmt::format("ball '{}' is not known; expected simplex, anti, simplex+anti, cross, one-hot, "
+                          "rotated:K, rotated-simplex:K, rademacher, random:N, random-pairs:N or gaussian:N",
                           text));
 }
 
@@ -133,6 +134,9 @@ BallShape Ball::shape(std::size_t moved) const {
       shape.units = 2 * moved;
       shape.paired = false;
       break;
+    case BallKind::rotated_simplex:
+      shape.paired = false;
+      [[fallthrough]];
     case BallKind::rotated:
       shape.units = options_.count * (moved + 1);
       break;

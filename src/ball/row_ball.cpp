@@ -46,20 +46,37 @@ RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row)
       columns_.push_back(static_cast<std::uint32_t>(j));
     }
   }
-  if (!ball.plain()) check_bounds();
   shape_ = ball.shape(moved_);
   if (moved_ == 0) shape_.units = 0;
   if (moved_ > 0) geometry_ = &ball.geometry(moved_);
+  if (!ball.plain()) check_bounds();
+}
+
+// The largest component of a direction, so that bounds beyond it cut nothing short.
+double RowBall::largest_component() const {
+  switch (ball_->options().kind) {
+    case BallKind::simplex:
+    case BallKind::anti_simplex:
+    case BallKind::simplex_pairs:
+      return std::max(geometry_->own + geometry_->rest, std::abs(geometry_->last));
+    case BallKind::rademacher:
+      return 1 / std::sqrt(static_cast<double>(moved_));
+    default:
+      return 1;
+  }
 }
 
 void RowBall::check_bounds() {
+  const double largest = moved_ == 0 ? 0 : ball_->options().radius * largest_component();
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const Feature& feature = ball_->schema()[j];
     if (x_[j] < feature.lower || x_[j] > feature.upper) {
       throw Error(ErrorCode::input, fmt::format("row {}, feature {}: {} is outside its bounds [{}, {}]", row_,
                                                 feature.name, x_[j], feature.lower, feature.upper));
     }
-    if (moves(j) && room(feature, x_[j]) < ball_->options().radius * feature.scale) ++shortened_;
+    if (!moves(j)) continue;
+    if (room(feature, x_[j]) < largest * feature.scale) ++shortened_;
+    whole_steps_ |= feature.integer;
   }
 }
 
@@ -197,6 +214,7 @@ void RowBall::direction(std::uint64_t unit, std::span<double> out) const {
       }
       break;
     }
+    case BallKind::rotated_simplex:
     case BallKind::rotated: {
       const Rotations& rotations = ball_->rotations(moved_);
       const std::size_t k = unit / (moved_ + 1), vertex = unit % (moved_ + 1);

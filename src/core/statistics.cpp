@@ -1,7 +1,6 @@
 #include "harmonia/core/statistics.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
@@ -10,8 +9,6 @@ namespace harmonia {
 double student_t_quantile(double p, double freedom) {
   return boost::math::quantile(boost::math::students_t(freedom), p);
 }
-
-double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
 
 Interval magnitude(const Interval& interval) {
   const double a = std::abs(interval.low), b = std::abs(interval.high);

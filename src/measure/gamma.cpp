@@ -31,8 +31,12 @@ void check(const GammaOptions& options, const ModelInfo& model, std::size_t inpu
     throw Error(ErrorCode::usage,
                 fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
   }
-  if (options.precision < 0 || options.floor < 0) {
-    throw Error(ErrorCode::usage, "precision and floor must not be negative");
+  if (!(options.precision >= 0) || !(options.floor >= 0)) {
+    throw Error(ErrorCode::usage, fmt::format("precision {} and floor {}; expected no negative numbers",
+                                              options.precision, options.floor));
+  }
+  if (options.floor > 0 && options.precision == 0) {
+    throw Error(ErrorCode::usage, "floor needs a precision: it says when to stop looking for it");
   }
   if (!options.schema.empty() && options.schema.size() != inputs) {
     throw Error(ErrorCode::usage, fmt::format("the schema has {} features; the data has {} columns",
@@ -93,7 +97,8 @@ class Driver {
       throw Error(ErrorCode::input, fmt::format("row {} is not what it was when the run stopped; start anew",
                                                 entries.front().row));
     }
-    warn(RowBall(ball_, x, entries.front().row));
+    const RowBall ball(ball_, x, entries.front().row);
+    warn(ball, plan_of(ball));
     run_.ledger.spend(entries.front().evaluations());
     summariser_.add(entries);
     ++rows_done_;
@@ -141,8 +146,8 @@ class Driver {
     const std::uint64_t number = block.first + next_;
     RowBall ball(ball_, x, number);
     if (ball.moved() < x.size()) check_missing(x, number);
-    warn(ball);
-    const VisitPlan plan = ball.moved() == 0 ? VisitPlan{} : plan_visit(ball.shape(), options_);
+    const VisitPlan plan = plan_of(ball);
+    warn(ball, plan);
     std::uint64_t limit = plan.limit;
     const std::size_t points = ball.shape().points();
     if (const std::uint64_t left = run_.ledger.left(); left != Ledger::kUnlimited) {
@@ -233,6 +238,10 @@ class Driver {
     }
   }
 
+  VisitPlan plan_of(const RowBall& ball) const {
+    return ball.moved() == 0 ? VisitPlan{} : plan_visit(ball.shape(), options_);
+  }
+
   void check_missing(std::span<const double> x, std::uint64_t number) const {
     if (model_.info().takes_missing) return;
     for (std::size_t j = 0; j < x.size(); ++j) {
@@ -243,14 +252,14 @@ class Driver {
     }
   }
 
-  void warn(const RowBall& ball) {
+  void warn(const RowBall& ball, const VisitPlan& plan) {
     if (ball.below_resolution(model_.info().scalar)) {
       warnings_.insert(
           fmt::format("radius {} is under the resolution of the inputs in {}: points of the ball cannot be "
                       "told from its centre",
                       options_.ball.radius, model_.info().scalar == Scalar::float32 ? "float32" : "float64"));
     }
-    if (!ball.shape().paired && options_.sample > 0) {
+    if (!ball.shape().paired && plan.shuffled) {
       warnings_.insert(
           "an unpaired sample of the ball measures the gradient more than gamma; take a paired ball, such as "
           "cross");
@@ -321,6 +330,11 @@ GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& aske
       driver.add_done(entries, {block.values.row(first), inputs});
     }
     if (first < block.values.rows()) driver.measure(block, first);
+  }
+  if (earlier != done.end()) {
+    throw Error(ErrorCode::input,
+                fmt::format("{} no longer has row {}, which was measured when the run stopped; start anew",
+                            data.info().source, earlier->row));
   }
   return driver.summary();
 }

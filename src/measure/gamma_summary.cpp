@@ -1,10 +1,20 @@
 #include "gamma_summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace harmonia {
 namespace {
+
+// The outcome that says least of a row's columns.
+Outcome least_trusted(const std::vector<GammaRow>& columns) {
+  static constexpr std::array kOrder{Outcome::exact,  Outcome::sampled,   Outcome::floor,  Outcome::budget,
+                                     Outcome::sparse, Outcome::undefined, Outcome::unmoved};
+  const auto rank = [](const GammaRow& row) { return std::find(kOrder.begin(), kOrder.end(), row.outcome); };
+  return *rank(*std::max_element(columns.begin(), columns.end(),
+                                 [&](const GammaRow& a, const GammaRow& b) { return rank(a) < rank(b); }));
+}
 
 // What the columns of one row come to together. Their errors may go the same way, so they are not averaged
 // out.
@@ -17,6 +27,7 @@ GammaRow average_of(const std::vector<GammaRow>& columns) {
     error += column.standard_error.value_or(0) / count;
   }
   GammaRow average;
+  average.outcome = least_trusted(columns);
   average.gamma = gamma;
   average.split = split;
   average.standard_error = error;
@@ -28,6 +39,9 @@ GammaRow average_of(const std::vector<GammaRow>& columns) {
 void MeanGamma::add(const GammaRow& row) {
   if (!row.gamma) return;
   plug_in_.add(*row.gamma);
+  sizes_ += *row.gamma;
+  squares_ += *row.gamma * *row.gamma;
+  sparse_ |= row.outcome == Outcome::sparse;
   split_.add(row.split.value_or(*row.gamma));
   if (row.value) value_.add(*row.value);
   const double error = row.standard_error.value_or(0);
@@ -53,7 +67,9 @@ GammaStatistics MeanGamma::statistics(double confidence) const {
   const double t = student_t_quantile(0.5 + confidence / 2, static_cast<double>(result.rows - 1));
   result.standard_error = plug_in_.standard_error();
   result.low = std::max(0.0, mean_interval(split_, t).low);
-  result.high = mean_interval(plug_in_, t).high;
+  // Where single rows saw too little, rows that saw something must be enough to speak for the others.
+  const double carriers = squares_ > 0 ? sizes_ * sizes_ / squares_ : 0;
+  if (!sparse_ || carriers >= kTrustedValues) result.high = mean_interval(plug_in_, t).high;
   return result;
 }
 
@@ -74,7 +90,7 @@ void GammaSummariser::add(const std::vector<GammaRow>& entries) {
   for (const GammaRow& entry : entries) {
     for (const Contribution& part : entry.explain) weights_[part.feature] += std::abs(part.value);
   }
-  ++counts_.outcomes[static_cast<std::size_t>(first.outcome)];
+  ++counts_.outcomes[static_cast<std::size_t>(least_trusted(entries))];
   counts_.rows_shortened += first.shortened > 0 ? 1 : 0;
   counts_.rows_partly_moved += first.moved < inputs_ ? 1 : 0;
   counts_.evaluations += first.evaluations();
@@ -83,11 +99,10 @@ void GammaSummariser::add(const std::vector<GammaRow>& entries) {
 GammaSummary GammaSummariser::summary() const {
   GammaSummary summary = counts_;
   summary.gamma = all_.statistics(options_.confidence);
+  if (!columns_.empty()) summary.gamma.rms.reset();  // the average's own error is not known
   for (const MeanGamma& column : columns_) summary.columns.push_back(column.statistics(options_.confidence));
-  std::size_t rows = 0;
-  for (const std::size_t count : counts_.outcomes) rows += count;
   for (const auto& [feature, weight] : weights_) {
-    summary.explain.push_back({feature, weight / static_cast<double>(rows)});
+    summary.explain.push_back({feature, weight / static_cast<double>(summary.gamma.rows)});
   }
   std::stable_sort(summary.explain.begin(), summary.explain.end(),
                    [](const Contribution& a, const Contribution& b) { return a.value > b.value; });

@@ -15,7 +15,9 @@ class MeanGamma {
 
  private:
   Moments plug_in_, split_, value_;
-  CompensatedSum excess_;  // of delta² over its own sampling variance
+  double sizes_ = 0, squares_ = 0;  // Σ gamma and Σ gamma²
+  bool sparse_ = false;             // a row has no upper end
+  CompensatedSum excess_;           // of delta² over its own sampling variance
   std::optional<double> only_low_, only_high_;
 };
 

@@ -50,15 +50,16 @@ std::string output_name(const OutputChoice& choice) {
   return fmt::format("column:{}", choice.column);
 }
 
-std::optional<long long> class_of(std::span<const double> outputs) {
+std::optional<long long> class_of(std::span<const double> outputs, bool binary) {
   if (outputs.size() > 1) return static_cast<long long>(largest(outputs));
   const double only = outputs[0];
+  if (binary) return only >= 0.5 ? 1 : 0;
   if (only != std::floor(only) || std::abs(only) > 0x1p53) return std::nullopt;
   return static_cast<long long>(only);
 }
 
 Observer::Observer(const OutputChoice& choice, const ModelInfo& model)
-    : choice_(choice), model_name_(model.name) {
+    : choice_(choice), model_name_(model.name), binary_(model.binary) {
   if (choice.kind == Kind::column && choice.column >= model.outputs) {
     throw Error(ErrorCode::usage, fmt::format("output column:{}; model {} has {} (numbered from 0)",
                                               choice.column, model.name, model.outputs));
@@ -67,14 +68,20 @@ Observer::Observer(const OutputChoice& choice, const ModelInfo& model)
     width_ = model.outputs;
 }
 
+std::optional<long long> Observer::decision(std::span<const double> outputs) const {
+  if (outputs.size() == 1 && !binary_ && choice_.kind != Kind::label) return std::nullopt;
+  return class_of(outputs, binary_);
+}
+
 void Observer::observe(std::span<const double> outputs, std::span<const double> centre,
                        std::span<double> out) const {
   switch (choice_.kind) {
     case Kind::label: {
-      const auto label = class_of(outputs);
+      const auto label = class_of(outputs, binary_);
       if (!label) {
         throw Error(ErrorCode::model,
-                    fmt::format("output label: model {} answered {}; a single column must hold whole numbers",
+                    fmt::format("output label: model {} answered {}; a single column must hold whole "
+                                "numbers, or be a probability (--binary)",
                                 model_name_, outputs[0]));
       }
       out[0] = static_cast<double>(*label);

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t kFirstLook = 16;  // directions before the first look of the stopping rule
 constexpr double kLookGrowth = 1.5;       // of the number of directions from look to look
-constexpr double kTrustedValues = 8;      // direction values that must carry delta for it to be trusted
 constexpr double kRounding = 64;          // units in the last place that may be rounding inside a model
 constexpr std::uint64_t kEndlessLimit = 1 << 16;  // draws of an endless ball whose count was not said
 
@@ -177,7 +176,7 @@ void RowEstimator::note(Sums& sums, std::uint64_t unit, double value) const {
 
 bool RowEstimator::decide(StudentQuantiles& quantiles) {
   if (done_ < target_) return false;
-  if (options_->precision == 0 || done_ == limit_) return true;
+  if (options_->precision == 0) return true;
   ++look_;
   bool precise = true, low = true;
   for (std::size_t e = 0; e < entry_count(); ++e) {
@@ -189,7 +188,7 @@ bool RowEstimator::decide(StudentQuantiles& quantiles) {
   }
   met_precision_ = precise;
   met_floor_ = low;
-  if (precise || low) return true;
+  if (precise || low || done_ == limit_) return true;
   target_ = std::min(limit_, static_cast<std::uint64_t>(std::ceil(static_cast<double>(done_) * kLookGrowth)));
   return false;
 }
@@ -198,7 +197,7 @@ bool RowEstimator::decide(StudentQuantiles& quantiles) {
 double RowEstimator::alpha() const {
   const double alpha = 1 - options_->confidence;
   if (options_->precision == 0) return alpha;
-  const double look = static_cast<double>(look_ + (met_precision_ || met_floor_ ? 0 : 1));
+  const auto look = static_cast<double>(look_);
   return alpha / (look * (look + 1));
 }
 
@@ -258,13 +257,13 @@ RowEstimator::Estimate RowEstimator::norm_estimate(double t) const {
   Estimate result;
   const std::size_t k = sums_.size();
   std::vector<double> delta(k), first(k), second(k), errors(k);
-  result.sparse = true;
+  // A column of which too little was seen may be most of the vector.
   for (std::size_t j = 0; j < k; ++j) {
     delta[j] = mean(j);
     first[j] = half_mean(j, 0);
     second[j] = half_mean(j, 1);
     errors[j] = standard_error(j);
-    result.sparse = result.sparse && sparse(j);
+    result.sparse = result.sparse || sparse(j);
   }
   result.gamma = length(delta);
   result.standard_error = length(errors);
@@ -316,8 +315,7 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
     GammaRow& row = rows.emplace_back();
     row.row = ball_.row();
     if (all) row.column = e;
-    if (centre_outputs_.size() > 1 || options_->output.kind == Kind::label)
-      row.decided_class = class_of(centre_outputs_);
+    row.decided_class = observer_->decision(centre_outputs_);
     if (scalar) row.value = centre_[e];
     row.points = done_ * ball_.shape().points();
     row.moved = ball_.moved();
@@ -340,14 +338,15 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
       const double n = static_cast<double>(ball_.moved()), r = ball_.ball().options().radius;
       const bool solid = ball_.ball().options().average == Average::solid;
       row.delta = now.delta;
-      row.laplacian = 2 * (solid ? n + 2 : n) * *now.delta / (r * r);
+      const double laplacian = 2 * (solid ? n + 2 : n) * (*now.delta / r) / r;
+      // Steps that were cut short or rounded to whole numbers imply none.
+      if (ball_.nominal() && std::isfinite(laplacian)) row.laplacian = laplacian;
     }
-    row.outcome = exact()                                                    ? Outcome::exact
-                  : now.sparse                                               ? Outcome::sparse
-                  : limit_ < plan_.limit                                     ? Outcome::budget
-                  : options_->precision > 0 && !met_precision_ && met_floor_ ? Outcome::floor
-                  : options_->precision > 0 && !met_precision_               ? Outcome::budget
-                                                                             : Outcome::sampled;
+    row.outcome = exact()                         ? Outcome::exact
+                  : now.sparse                    ? Outcome::sparse
+                  : limit_ < plan_.limit          ? Outcome::budget
+                  : met_floor_ && !met_precision_ ? Outcome::floor
+                                                  : Outcome::sampled;
     row.explain = sums_[e].explain;
     std::sort(row.explain.begin(), row.explain.end(), [](const Contribution& a, const Contribution& b) {
       return std::abs(a.value) != std::abs(b.value) ? std::abs(a.value) > std::abs(b.value)

@@ -44,6 +44,7 @@ class CommandModel final : public Model {
     info_.kind = "command";
     info_.inputs = example.size();
     info_.takes_missing = options.takes_missing;
+    info_.binary = options.binary;
     info_.preferred_batch = kRowsPerExchange;
     timeout_ = milliseconds(
         std::max(1LL, static_cast<long long>(1000 * std::min(options.timeout_seconds, kLongestTimeout))));

@@ -75,6 +75,7 @@ class HttpModel final : public Model {
     info_.name = address;
     info_.kind = "http";
     info_.takes_missing = options.takes_missing;
+    info_.binary = options.binary;
     info_.preferred_threads = kRequestsInFlight;
     ModelMetadata metadata = parse_model_metadata(body_of(client_.get(url_)), address);
     const auto& names = metadata.outputs;

@@ -21,7 +21,8 @@ struct FunctionAddress {
 };
 
 FunctionAddress parse_function(const std::string& address) {
-  std::string_view rest = std::string_view(address).substr(3);
+  std::string_view rest = address;
+  if (rest.starts_with("fn:")) rest.remove_prefix(3);
   const std::size_t question = rest.find('?');
   FunctionAddress parsed{std::string(rest.substr(0, question)), 0};
   if (question == std::string_view::npos) return parsed;
@@ -46,24 +47,20 @@ struct Kind {
   std::string_view name;
   std::string_view prefix;
   std::unique_ptr<Model> (*open)(const std::string&, const ModelOptions&, std::span<const double>);
+  std::size_t rows_to_open;
 };
 
 // A new kind of model is a new row.
 constexpr std::array kKinds{
-    Kind{"function", "fn:", open_function},
-    Kind{"command", "cmd:", open_command_model},
-    Kind{"http", "http://", open_http_model},
-    Kind{"http", "https://", open_http_model},
+    Kind{"function", "fn:", open_function, 0},
+    Kind{"command", "cmd:", open_command_model, 1},
+    Kind{"http", "http://", open_http_model, 1},
+    Kind{"http", "https://", open_http_model, 1},
 };
 
-}  // namespace
-
-std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
-                                  std::span<const double> example) {
+const Kind& kind_of(const std::string& address, const ModelOptions& options) {
   for (const Kind& kind : kKinds) {
-    if (options.kind.empty() ? address.starts_with(kind.prefix) : options.kind == kind.name) {
-      return kind.open(address, options, example);
-    }
+    if (options.kind.empty() ? address.starts_with(kind.prefix) : options.kind == kind.name) return kind;
   }
   if (!options.kind.empty()) {
     throw Error(ErrorCode::usage,
@@ -73,6 +70,17 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
               fmt::format("model '{}' is of no known kind; expected fn:f1…f4, cmd:PROGRAM ARGS or "
                           "http(s)://host/v2/models/NAME",
                           address));
+}
+
+}  // namespace
+
+std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
+                                  std::span<const double> example) {
+  return kind_of(address, options).open(address, options, example);
+}
+
+std::size_t rows_to_open(const std::string& address, const ModelOptions& options) {
+  return kind_of(address, options).rows_to_open;
 }
 
 std::size_t declared_inputs(const std::string& address) {

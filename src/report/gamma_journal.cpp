@@ -69,21 +69,23 @@ GammaJournal::GammaJournal(const std::string& path, const GammaRunRecord& record
   std::uintmax_t whole = 0;  // bytes up to the end of the last whole row
   if (std::ifstream in(path, std::ios::binary); in) {
     std::string line;
-    if (!std::getline(in, line) || line != head) {
+    const bool any = static_cast<bool>(std::getline(in, line));
+    if (any && line != head) {
       throw Error(
           ErrorCode::input,
           fmt::format("{} is the journal of another run (or none); name another file, or remove it", path));
     }
     const std::size_t entries =
         record.options.output.kind == OutputChoice::Kind::all ? record.model.outputs : 1;
-    whole = static_cast<std::uintmax_t>(line.size()) + 1;
+    whole = any ? static_cast<std::uintmax_t>(line.size()) + 1 : 0;
     std::vector<GammaRow> rows;
     std::uintmax_t read = whole;
     try {
       while (std::getline(in, line) && !in.eof()) {
         rows.push_back(row_of(Json::parse(line)));
         read += line.size() + 1;
-        if (rows.size() < entries && rows.front().outcome != Outcome::budget) continue;
+        if (rows.front().outcome == Outcome::budget) break;  // from here on the evaluations had run out
+        if (rows.size() < entries) continue;
         done_.insert(done_.end(), rows.begin(), rows.end());
         rows.clear();
         whole = read;
@@ -109,9 +111,9 @@ void GammaJournal::flush() {
   if (!out_.flush()) throw Error(ErrorCode::input, fmt::format("cannot write the journal {}", path_));
 }
 
-void GammaJournal::finish() {
+void GammaJournal::finish(bool complete) {
   out_.close();
-  std::remove(path_.c_str());
+  if (complete) std::remove(path_.c_str());
 }
 
 }  // namespace harmonia

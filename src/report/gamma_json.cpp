@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "harmonia/ball/rotations.hpp"
+
 namespace harmonia {
 namespace {
 
@@ -39,6 +41,8 @@ Json options_json(const GammaRunRecord& record) {
             {"average", o.ball.average == Average::solid ? "solid" : "surface"},
             {"scale", record.scale},
             {"output", output_name(o.output)},
+            {"model_output", record.model_output.empty() ? Json(nullptr) : Json(record.model_output)},
+            {"binary", record.model.binary},
             {"sample", o.sample > 0 ? Json(o.sample) : Json(nullptr)},
             {"precision", o.precision > 0 ? Json(o.precision) : Json(nullptr)},
             {"floor", o.floor > 0 ? Json(o.floor) : Json(nullptr)},
@@ -101,9 +105,12 @@ Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
                       {"rule", "a step that would leave the bounds is cut short on both sides alike"}};
   }
   if (summary.rows_partly_moved > 0) json["rows_partly_moved"] = summary.rows_partly_moved;
-  if (record.options.ball.kind == BallKind::rotated) {
+  if (record.options.ball.kind == BallKind::rotated ||
+      record.options.ball.kind == BallKind::rotated_simplex) {
+    std::size_t moved = record.data.inputs;
+    for (const Feature& feature : record.options.schema) moved -= feature.fixed ? 1 : 0;
     json["shared_directions"] = true;
-    json["rotation"] = record.data.inputs <= 2048 ? "haar" : "hadamard approximation";
+    json["rotation"] = moved <= Rotations::kHaarLimit ? "haar" : "hadamard approximation";
   }
   json["warnings"] = summary.warnings;
   return json;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harmonia/core/text.hpp"
 #include "harmonia/report/gamma_report.hpp"
 
 namespace harmonia {
 namespace {
+
+constexpr std::size_t kShownColumns = 20;
 
 // Four significant digits, aligned for reading down a column.
 std::string number(const std::optional<double>& value) {
@@ -25,6 +28,31 @@ std::string grouped(std::uint64_t value) {
 
 std::string interval(const std::optional<double>& low, const std::optional<double>& high) {
   return fmt::format("[{}, {}]", number(low), high ? number(high) : "?");
+}
+
+std::string name_of(const GammaRow& row) {
+  const std::string name = row.id.empty() ? std::to_string(row.row) : printable(row.id);
+  return row.column ? fmt::format("{}:{}", name, *row.column) : name;
+}
+
+std::string worst_table(const WorstRows& worst, std::size_t entries) {
+  std::size_t width = 8;
+  for (const GammaRow& row : worst.rows()) width = std::max(width, name_of(row).size());
+  const bool columns = worst.rows().front().column.has_value();
+  std::string text =
+      fmt::format("\n  {:>{}}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", columns ? "row:out" : "row", width,
+                  "class", "value", "gamma", "interval", "points", "outcome");
+  for (const GammaRow& row : worst.rows()) {
+    text +=
+        fmt::format("  {:>{}}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", name_of(row), width,
+                    row.decided_class ? std::to_string(*row.decided_class) : "-", number(row.value),
+                    number(row.gamma), interval(row.low, row.high), row.points, outcome_name(row.outcome));
+  }
+  if (entries > worst.rows().size()) {
+    text += fmt::format("  … the {} with the largest gamma, of {} that have one\n", worst.rows().size(),
+                        grouped(entries));
+  }
+  return text;
 }
 
 std::string what_was_done(const GammaRunRecord& record) {
@@ -55,13 +83,13 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
   text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output),
                       record.seed);
   const GammaStatistics& g = summary.gamma;
-  const int percent = static_cast<int>(std::lround(100 * record.options.confidence));
+  const std::string percent = fmt::format("{:g}", 100 * record.options.confidence);
   text += fmt::format("  mean gamma   {:<12} {} % interval {}\n", number(g.mean), percent,
                       interval(g.low, g.high));
   text += fmt::format("  rms          {:<12}", number(g.rms));
   text += g.relative ? fmt::format(" {} of the output's spread\n", number(g.relative)) : "\n";
   text += fmt::format("  outcomes     {}\n", outcomes);
-  for (std::size_t k = 0; k < summary.columns.size() && k < 20; ++k) {
+  for (std::size_t k = 0; k < summary.columns.size() && k < kShownColumns; ++k) {
     const GammaStatistics& column = summary.columns[k];
     text += fmt::format("  output {:<5} {:<12} {} % interval {}\n", k, number(column.mean), percent,
                         interval(column.low, column.high));
@@ -75,21 +103,11 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
     }
     text += "\n";
   }
-  if (!worst.rows().empty() && rows > 1) {
-    text += fmt::format("\n  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", "row", "class", "value",
-                        "gamma", "interval", "points", "outcome");
-    for (const GammaRow& row : worst.rows()) {
-      const std::string name = row.id.empty() ? std::to_string(row.row) : row.id;
-      text +=
-          fmt::format("  {:>8}  {:>6}  {:>12}  {:>12}  {:<26} {:>8}  {}\n", name,
-                      row.decided_class ? std::to_string(*row.decided_class) : "-", number(row.value),
-                      number(row.gamma), interval(row.low, row.high), row.points, outcome_name(row.outcome));
-    }
-    if (rows > worst.rows().size()) {
-      text +=
-          fmt::format("  … the {} rows with the largest gamma, of {}\n", worst.rows().size(), grouped(rows));
-    }
+  if (summary.columns.size() > kShownColumns) {
+    text += fmt::format("  … {} more outputs\n", summary.columns.size() - kShownColumns);
   }
+  if (!worst.rows().empty() && rows > 1)
+    text += worst_table(worst, g.rows * std::max<std::size_t>(1, summary.columns.size()));
   const double rate = record.seconds > 0 ? static_cast<double>(summary.evaluations) / record.seconds : 0;
   text += fmt::format("\n{} evaluations in {:.3g} s ({:.3g} a second)\n", grouped(summary.evaluations),
                       record.seconds, rate);

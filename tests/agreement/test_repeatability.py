@@ -13,7 +13,7 @@ RUNS = [
     ["fn:f4?n=30", "uniform:50", "--radius", "0.5", "--ball", "cross", "--sample", "12"],
     ["fn:f3?n=30", "uniform:50", "--radius", "0.5", "--ball", "cross", "--precision", "0.2", "--floor", "1e-6"],
     ["fn:f4?n=30", "uniform:50", "--radius", "0.5", "--ball", "rotated:2", "--average", "solid"],
-    ["fn:f4?n=30", "uniform:50", "--radius", "0.5", "--ball", "random-pairs:20", "--explain", "0"],
+    ["fn:f4?n=30", "uniform:50", "--radius", "0.5", "--ball", "random-pairs:20"],
     ["fn:f4?n=30", "uniform:50", "--radius", "0.5", "--ball", "rademacher:20"],
     ["fn:f4?n=30", "uniform:50", "--radius", "0.5", "--ball", "gaussian:20", "--max-evaluations", "1000"],
     ["fn:f4?n=30", "uniform:50", "--radius", "0.5", "--explain", "3", "--output", "all"],
@@ -102,6 +102,27 @@ def test_changed_data_is_noticed(harmonia, program, tmp_path):
     done = harmonia(*arguments)
     assert done.returncode == 2
     assert done.stderr == "harmonia: row 1 is not what it was when the run stopped; start anew\n"
+
+
+def test_a_file_that_became_shorter_is_noticed(harmonia, tmp_path):
+    rows, journal = tmp_path / "rows.csv", tmp_path / "journal"
+    rows.write_text("a,b\n" + "".join(f"{i},{i + 1}\n" for i in range(20)))
+    arguments = ["gamma", "fn:f2", rows, "--radius", "0.5", "--resume", journal]
+    assert harmonia(*arguments, "--max-evaluations", "70").returncode == 0  # ten rows, and the journal stays
+    rows.write_text("a,b\n0,1\n1,2\n")
+    done = harmonia(*arguments)
+    assert (done.returncode, done.stderr) == (
+        2, f"harmonia: {rows} no longer has row 2, which was measured when the run stopped; start anew\n")
+
+
+def test_a_larger_budget_goes_on(harmonia, tmp_path):
+    journal, result = tmp_path / "journal", tmp_path / "result.json"
+    journal.write_text("")  # as mktemp leaves it
+    arguments = ["gamma", "fn:f4?n=5", "uniform:20", "--radius", "0.5", "--json", result, "--resume", journal]
+    for budget, exact in (("60", 4), ("150", 11), ("1000", 20)):
+        assert harmonia(*arguments, "--max-evaluations", budget).returncode == 0
+        assert json.loads(result.read_text())["summary"]["outcomes"].get("exact") == exact
+    assert not journal.exists()
 
 
 def test_ids_and_labels_are_carried(harmonia, tmp_path):

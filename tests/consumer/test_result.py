@@ -80,11 +80,11 @@ def test_budget_and_forecast(harmonia, result_of):
         "100 rows × 23 evaluations = 2300 in all; nothing was asked of the model\n--max-evaluations 1000 is enough for about 43 rows\n"
     )
     done = harmonia("gamma", "cmd:no-such-program", "uniform:100", "--radius", "1", "--dry-run")
-    assert (done.returncode, done.stdout) == (0, "100 rows × 7 evaluations = 700 in all; nothing was asked of the model\n")
+    assert (done.returncode, done.stdout) == (0, "100 rows × 7 evaluations + 1 to open the model = 701 in all; nothing was asked of the model\n")
 
 
 def test_the_papers_procedure_is_named(result_of):
-    result = result_of("fn:f2?n=2000", "uniform:2", "--radius", "1", "--paper", "--ball", "cross")
+    result = result_of("fn:f2?n=2000", "uniform:2", "--radius", "1", "--paper")
     assert (result["options"]["ball"], result["options"]["sample"], result["options"]["paper"]) == ("one-hot", 4, True)
     assert result["summary"]["warnings"] == [
         "an unpaired sample of the ball measures the gradient more than gamma; take a paired ball, such as cross"

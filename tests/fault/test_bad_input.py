@@ -80,7 +80,8 @@ def test_the_wrong_number_of_columns(fails, rows):
         (["fn:f2", "uniform:3", "--radius", "big"], "--radius 'big'; expected a number above 0, or auto"),
         (
             ["fn:f2", "uniform:3", "--radius", "1", "--ball", "round"],
-            "ball 'round' is not known; expected simplex, anti, simplex+anti, cross, rotated:K, rademacher, random:N, "
+            "ball 'round' is not known; expected simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K, "
+            "rademacher, random:N, "
             "random-pairs:N or gaussian:N",
         ),
         (["fn:f2", "uniform:3", "--radius", "1", "--output", "column:1"], "output column:1; model fn:f2?n=2 has 1 (numbered from 0)"),
@@ -98,10 +99,16 @@ def test_the_wrong_number_of_columns(fails, rows):
         (["fn:f2", "uniform:1", "--radius", "auto"], "radius auto: uniform:1 has no two rows at different places; give a radius"),
         (["fn:f2", "uniform:3", "--radius", "1", "--schema", "none.json"], None),
         (["fn:f2", "uniform:3", "--radius", "1", "--bogus"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--batch", "-1"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--sample", "-1"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--paper", "--ball", "cross"], None),
+        (["fn:f2", "uniform:3", "--radius", "1", "--floor", "1"], "floor needs a precision: it says when to stop looking for it"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--precision", "nan", "--floor", "1"], None),
+        (["f2", "grid:0..1x2", "--radius", "1", "--model-kind", "command"], None),
     ],
 )
 def test_bad_options(fails, arguments, message):
-    said = fails(MODEL if "label" in arguments else USAGE, *arguments)
+    said = fails(MODEL if "label" in arguments or "command" in arguments else USAGE, *arguments)
     assert message is None or said == message
 
 
@@ -257,3 +264,23 @@ def test_interrupting_a_model_that_does_not_answer(program, server, tmp_path, ki
     assert process.returncode == 130
     assert errors.startswith("harmonia: stopped after 0 of 20 rows and ") and errors.count("\n") == 1
     assert os.listdir(tmp_path) == []
+
+
+def test_one_file_for_two_results(harmonia, tmp_path):
+    path = tmp_path / "out"
+    done = harmonia("gamma", "fn:f2", "uniform:3", "--radius", "1", "--json", path, "--csv", path)
+    assert (done.returncode, done.stderr) == (USAGE, f"harmonia: {path} is named twice; expected a file of its own for each\n")
+    assert os.listdir(tmp_path) == []
+
+
+def test_results_to_a_link_and_to_a_pipe(harmonia, tmp_path):
+    target, link, pipe = tmp_path / "target.json", tmp_path / "link.json", tmp_path / "pipe"
+    target.write_text("old")
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    done = harmonia("gamma", "fn:f2", "uniform:3", "--radius", "1", "--json", link, "--csv", pipe)
+    assert done.returncode == 0, done.stderr
+    assert link.is_symlink() and json.loads(target.read_text())["data"]["rows"] == 3
+    assert reader.communicate(timeout=10)[0].startswith("row,id,label") and pipe.is_fifo()
+    assert sorted(os.listdir(tmp_path)) == ["link.json", "pipe", "target.json"]

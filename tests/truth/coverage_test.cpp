@@ -61,15 +61,20 @@ GammaOptions cross(double radius) {
   return options;
 }
 
-double row_coverage(const Model& model, const GammaOptions& sampled) {
+// How often the interval held, of all repeats and of those that gave an upper end, and how many gave none.
+struct Coverage {
+  double all = 0, trusted = 0, sparse = 0;
+};
+
+Coverage row_coverage(const Model& model, const GammaOptions& sampled) {
   const std::vector<double> x(model.info().inputs, 0.0);
   const MatrixView<const double> row{x.data(), 1, x.size()};
   GammaOptions whole = sampled;
   whole.sample = 0;
-  whole.precision = 0;
+  whole.precision = whole.floor = 0;
   harmonia::Run exact;
   const double truth = *gamma(model, row, whole, exact).rows[0].gamma;
-  int covered = 0;
+  int covered = 0, sparse = 0;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     harmonia::Run run{.seed = static_cast<std::uint64_t>(repeat) + 1,
                       .threads = 1,
@@ -77,32 +82,52 @@ double row_coverage(const Model& model, const GammaOptions& sampled) {
                       .progress = {},
                       .stop = {}};
     const GammaRow estimate = gamma(model, row, sampled, run).rows[0];
+    sparse += estimate.high ? 0 : 1;
     covered += *estimate.low <= truth && truth <= estimate.high.value_or(INFINITY) ? 1 : 0;
   }
-  return static_cast<double>(covered) / kRepeats;
+  return {static_cast<double>(covered) / kRepeats,
+          static_cast<double>(covered - sparse) / (kRepeats - sparse),
+          static_cast<double>(sparse) / kRepeats};
 }
 
+// Networks that bend in most directions, so that nearly every sample is trusted.
 TEST(Coverage, OfOneRowWithAFixedSample) {
-  GammaOptions options = cross(0.5);
-  for (const std::uint64_t sample : {16, 40, 120}) {
+  GammaOptions options = cross(2);
+  for (const std::uint64_t sample : {24, 40, 80}) {
     options.sample = sample;
     for (const bool smooth : {false, true}) {
       for (const unsigned seed : {1U, 2U, 3U}) {
-        EXPECT_GE(row_coverage(network(200, 6, seed, smooth), options), kRequired)
-            << sample << " pairs, " << (smooth ? "tanh" : "relu") << ", network " << seed;
+        const Coverage result = row_coverage(network(200, 40, seed, smooth), options);
+        SCOPED_TRACE(testing::Message()
+                     << sample << " pairs, " << (smooth ? "tanh" : "relu") << ", network " << seed);
+        EXPECT_GE(result.trusted, kRequired);
+        EXPECT_LE(result.sparse, sample == 24 ? 0.25 : 0.05);
       }
     }
   }
 }
 
 TEST(Coverage, OfOneRowWithTheStoppingRule) {
-  GammaOptions options = cross(0.5);
-  options.precision = 0.2;
+  GammaOptions options = cross(2);
+  options.precision = 0.3;
   options.floor = 1e-6;
   for (const bool smooth : {false, true}) {
     for (const unsigned seed : {1U, 2U}) {
-      EXPECT_GE(row_coverage(network(200, 6, seed, smooth), options), kRequired)
-          << (smooth ? "tanh" : "relu") << ", network " << seed;
+      const Coverage result = row_coverage(network(200, 40, seed, smooth), options);
+      EXPECT_GE(result.trusted, kRequired) << (smooth ? "tanh" : "relu") << ", network " << seed;
+      EXPECT_EQ(result.sparse, 0);
+    }
+  }
+}
+
+// Networks with few kinks near the row: samples that see none of them claim nothing.
+TEST(Coverage, OfOneRowNearFewKinks) {
+  GammaOptions options = cross(0.5);
+  for (const std::uint64_t sample : {16, 60}) {
+    options.sample = sample;
+    for (const unsigned seed : {1U, 2U, 3U}) {
+      EXPECT_GE(row_coverage(network(200, 6, seed, false), options).all, kRequired)
+          << sample << " pairs, network " << seed;
     }
   }
 }
@@ -112,13 +137,14 @@ TEST(Coverage, OfOneRowWhereFewPairsChangeAnything) {
   for (const double share : {0.01, 0.05, 0.2}) {
     for (const std::uint64_t sample : {50, 200, 600}) {
       options.sample = sample;
-      EXPECT_GE(row_coverage(steps(1000, share, 5), options), kRequired)
+      EXPECT_GE(row_coverage(steps(1000, share, 5), options).all, kRequired)
           << share << " active, " << sample << " pairs";
     }
     options.sample = 0;
     options.precision = 0.3;
     options.floor = 1e-6;
-    EXPECT_GE(row_coverage(steps(1000, share, 5), options), kRequired) << share << " active, stopping rule";
+    EXPECT_GE(row_coverage(steps(1000, share, 5), options).all, kRequired)
+        << share << " active, stopping rule";
     options.precision = options.floor = 0;
   }
 }
@@ -137,7 +163,7 @@ TEST(Coverage, OfAVectorsNormAndAngle) {
     GammaOptions options = cross(0.5);
     options.output = parse_output(output);
     options.sample = 40;
-    EXPECT_GE(row_coverage(model, options), kRequired) << output;
+    EXPECT_GE(row_coverage(model, options).trusted, kRequired) << output;
   }
 }
 
@@ -162,9 +188,18 @@ double mean_coverage(const Model& model, const GammaOptions& sampled, std::size_
     const auto seed = static_cast<unsigned>(repeat) + 1;
     harmonia::Run run{.seed = seed, .threads = 1, .ledger = Ledger(), .progress = {}, .stop = {}};
     const GammaStatistics mean = gamma(model, draw(rows, seed).view(), sampled, run).summary.gamma;
-    covered += *mean.low <= truth && truth <= *mean.high ? 1 : 0;
+    covered += *mean.low <= truth && truth <= mean.high.value_or(INFINITY) ? 1 : 0;
   }
   return static_cast<double>(covered) / kRepeats;
+}
+
+// Rows of which each sees too little: together they are enough, or nothing is claimed.
+TEST(Coverage, OfTheMeanOverRowsThatSeeLittle) {
+  GammaOptions options = cross(1);
+  options.sample = 10;
+  for (const std::size_t rows : {20, 200}) {
+    EXPECT_GE(mean_coverage(steps(60, 0.2, 3), options, rows), kRequired) << rows << " rows";
+  }
 }
 
 TEST(Coverage, OfTheMeanOverADataSet) {

@@ -280,6 +280,62 @@ TEST(Gamma, SummaryKnowsMeanRmsAndRelative) {
   EXPECT_NEAR(*result.summary.gamma.standard_error, std::sqrt(6.0 / 9) * 0.03 / 2, 1e-15);
 }
 
+TEST(Gamma, TheMeanOfSparseRowsHasNoUpperEnd) {
+  const RowFunction model(1000, [](const double* x) { return x[0] > 0.05 ? 100.0 : 0.0; });
+  const Matrix<double> x(10, 1000);
+  GammaOptions options = options_of("cross", 0.1);
+  options.sample = 20;
+  harmonia::Run run;
+  const auto result = gamma(model, x.view(), options, run);
+  EXPECT_EQ(result.summary.outcomes[static_cast<std::size_t>(Outcome::sparse)], 10U);
+  EXPECT_FALSE(result.summary.gamma.high);
+}
+
+TEST(Gamma, AVectorIsSparseIfAnyOfItIs) {
+  const RowFunction model(1000, 2, [](const double* x, double* y) {
+    y[0] = y[1] = 0;
+    for (int i = 0; i < 1000; ++i) y[0] += x[i] * x[i];
+    if (x[0] > 0.05) y[1] = 1000;
+  });
+  GammaOptions options = options_of("cross", 0.1);
+  options.sample = 40;
+  for (const char* output : {"norm", "angle", "all"}) {
+    options.output = parse_output(output);
+    const std::vector<double> x(1000, 0.01);
+    harmonia::Run run;
+    const auto result = gamma(model, MatrixView<const double>{x.data(), 1, 1000}, options, run);
+    EXPECT_EQ(result.rows.back().outcome, Outcome::sparse) << output;
+    EXPECT_EQ(result.summary.outcomes[static_cast<std::size_t>(Outcome::sparse)], 1U) << output;
+  }
+}
+
+TEST(Gamma, StepsThatAreNotTheRadiusImplyNoLaplacian) {
+  const auto model = make_function_model("f2", 2);
+  GammaOptions options = options_of("cross", 0.1);
+  EXPECT_NEAR(*measure(*model, {1, 1}, options).laplacian, 4, 1e-9);
+  options.schema = plain_schema({"a", "b"});
+  options.schema[0].lower = 0.95;
+  EXPECT_FALSE(measure(*model, {1, 1}, options).laplacian);
+  options.schema[0].lower = 0.5;
+  EXPECT_TRUE(measure(*model, {1, 1}, options).laplacian);
+  options.schema[0].integer = true;
+  EXPECT_FALSE(measure(*model, {1, 1}, options).laplacian);
+  EXPECT_FALSE(measure(*model, {1, 1}, options_of("cross", 1e-200)).laplacian.has_value() &&
+               !std::isfinite(*measure(*model, {1, 1}, options_of("cross", 1e-200)).laplacian));
+}
+
+TEST(Gamma, ABinaryClassifierDecidesAtOneHalf) {
+  RowFunction model(1, [](const double* x) { return x[0]; });
+  GammaOptions options = options_of("cross", 0.2);
+  options.output = parse_output("label");
+  EXPECT_THROW(measure(model, {0.4}, options), Error);
+  model.info().binary = true;
+  const auto row = measure(model, {0.4}, options);
+  EXPECT_EQ(row.decided_class, 0);
+  EXPECT_EQ(*row.gamma, 0.5);
+  EXPECT_EQ(measure(model, {0.5}, options).decided_class, 1);
+}
+
 TEST(Gamma, WarnsUnderTheResolutionOfTheInputs) {
   const auto model = make_function_model("f2", 2);
   harmonia::Run run;

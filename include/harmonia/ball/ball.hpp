@@ -14,17 +14,18 @@ namespace harmonia {
 
 /// Which points stand for the sphere. n is the number of features that are moved.
 enum class BallKind {
-  simplex,        ///< n + 1 vertices of the regular simplex
-  anti_simplex,   ///< the same, reflected
-  simplex_pairs,  ///< simplex and anti-simplex: n + 1 pairs
-  cross,          ///< ± one feature at a time: n pairs
-  one_hot,        ///< the cross-polytope's 2n points one by one, as the paper samples them
-  rotated,        ///< randomly rotated simplex pairs, the same for every row
-  rademacher,     ///< every feature ± r/√n, in pairs: all 2^(n−1) for n <= 20, else independent draws
-  random,         ///< independent unit vectors, single
-  random_pairs,   ///< independent unit vectors, in pairs
-  gaussian,       ///< independent normal vectors with deviation r/√n per feature, in pairs
-  listed,         ///< directions given by the caller, in pairs
+  simplex,          ///< n + 1 vertices of the regular simplex
+  anti_simplex,     ///< the same, reflected
+  simplex_pairs,    ///< simplex and anti-simplex: n + 1 pairs
+  cross,            ///< ± one feature at a time: n pairs
+  one_hot,          ///< the cross-polytope's 2n points one by one, as the paper samples them
+  rotated,          ///< randomly rotated simplex pairs, the same for every row
+  rotated_simplex,  ///< randomly rotated simplices without their reflections
+  rademacher,       ///< every feature ± r/√n, in pairs: all 2^(n−1) for n <= 20, else independent draws
+  random,           ///< independent unit vectors, single
+  random_pairs,     ///< independent unit vectors, in pairs
+  gaussian,         ///< independent normal vectors with deviation r/√n per feature, in pairs
+  listed,           ///< directions given by the caller, in pairs
 };
 
 /// What is averaged: the sphere's surface, or the solid ball by Gauss quadrature over a few radii.
@@ -39,7 +40,8 @@ struct BallOptions {
   Matrix<double> directions;  ///< of kind `listed`: unit vectors, one a row
 };
 
-/// Reads simplex, anti, simplex+anti, cross, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N.
+/// Reads simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K,
+/// rademacher[:N], random:N, random-pairs:N, gaussian:N.
 BallOptions parse_ball(const std::string& text);
 
 /// The text that parse_ball reads.
@@ -112,6 +114,8 @@ class RowBall {
   std::size_t moved() const { return moved_; }
   /// Features whose step the bounds cut short, on both sides alike.
   std::size_t shortened() const { return shortened_; }
+  /// Every step is what the radius and the scales say: none is cut short or rounded to a whole number.
+  bool nominal() const { return shortened_ == 0 && !whole_steps_; }
   /// The weight of point p of a unit in the unit's value; the weights of a unit sum to 1.
   double weight(std::size_t p) const {
     return shape_.paired ? 0.5 * geometry_->weights[p / 2] : geometry_->weights[p];
@@ -149,6 +153,7 @@ class RowBall {
  private:
   bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
   std::size_t column(std::uint64_t k) const { return all_move_ ? k : columns_[k]; }
+  double largest_component() const;
   void check_bounds();
   double constrained(std::size_t column, double displacement, bool own) const;
   template <class T>
@@ -162,6 +167,7 @@ class RowBall {
   bool all_move_ = true;
   std::size_t moved_ = 0;
   std::size_t shortened_ = 0;
+  bool whole_steps_ = false;
   std::vector<std::uint32_t> columns_;      // of the moved features, if not all move
   std::vector<unsigned char> moved_flags_;  // by column, if not all move
   BallShape shape_;

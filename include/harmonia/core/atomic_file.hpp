@@ -7,7 +7,8 @@
 namespace harmonia {
 
 /// A file that appears under its name only when it is whole: it is written beside it and renamed at the end.
-/// What was there before stays until then; an unfinished file is removed.
+/// What was there before stays until then; an unfinished file is removed. A link is followed; what is no
+/// plain file (a pipe, a device) is written to as it is.
 class AtomicFile {
  public:
   /// Throws Error(input) if the folder cannot be written to.

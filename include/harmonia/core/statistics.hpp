@@ -13,9 +13,6 @@ struct Interval {
 /// The p-quantile of Student's t distribution with `freedom` degrees of freedom, freedom >= 1.
 double student_t_quantile(double p, double freedom);
 
-/// The p-quantile of the standard normal distribution.
-double normal_quantile(double p);
-
 /// Where |value| lies if value lies in the interval: an interval over zero is folded.
 Interval magnitude(const Interval& interval);
 

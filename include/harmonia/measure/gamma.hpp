@@ -17,6 +17,11 @@
 
 namespace harmonia {
 
+/// Values that must carry a mean for its spread to be trusted: (Σ|d|)²/Σd² of what is more than rounding. Of
+/// k equal values among zeros it is k; of values spread like a normal distribution, two thirds of their
+/// number.
+constexpr double kTrustedValues = 8;
+
 /// How to measure gamma = |average of f on a ball around x − f(x)| [Kersting 2024, eq. 1.3].
 struct GammaOptions {
   BallOptions ball;          ///< the points that stand for the sphere
@@ -26,7 +31,7 @@ struct GammaOptions {
   double floor = 0;          ///< … or this small; required with precision
   double confidence = 0.95;  ///< of every interval
   std::size_t explain = 0;   ///< name this many features whose pairs weigh most
-  bool paper = false;        ///< the paper's own procedure instead of `ball` and `sample`
+  bool paper = false;        ///< the paper's own procedure instead of ball, average, sample and precision
   std::size_t batch = 0;     ///< points held in memory at once, over all threads; 0: chosen for the model
   Schema schema;             ///< how features may be moved; empty: all alike
 };
@@ -36,8 +41,8 @@ enum class Outcome {
   exact,      ///< every point of the ball was evaluated
   sampled,    ///< a sample of the ball; the interval covers the whole ball's value
   floor,      ///< sampled, and stopped because the half-width reached the floor
-  sparse,     ///< too few directions changed the output to trust their spread: no upper end
-  budget,     ///< the evaluations ran out: what there is, or nothing
+  sparse,     ///< fewer than kTrustedValues directions carry delta: no upper end
+  budget,     ///< the run's evaluations ran out: what there is, or nothing
   unmoved,    ///< no feature of this row may be moved: no value
   undefined,  ///< the angle with a zero vector: no value
 };
@@ -60,7 +65,8 @@ struct GammaRow {
   std::optional<double> gamma;             ///< plug-in estimate |delta|; biased upwards if sampled
   std::optional<double> low, high;         ///< with probability >= confidence the ball's gamma lies between
   std::optional<double> delta;             ///< signed: ball average minus value
-  std::optional<double> laplacian;         ///< that delta implies, in units of the features' scales
+  std::optional<double>
+      laplacian;  ///< that delta implies, in units of the scales; none if steps were cut short or whole
   std::optional<double> split;  ///< sign from one half of the sample, size from the other; biased downwards
   std::optional<double> standard_error;
   std::uint64_t points = 0;   ///< of the ball that were evaluated, the centre not counted
@@ -91,11 +97,12 @@ struct GammaSummary {
   GammaStatistics gamma;                 ///< with output `all`, of the columns' average
   std::vector<GammaStatistics> columns;  ///< with output `all`
   std::vector<std::size_t> outcomes;     ///< rows by Outcome
-  std::vector<Contribution> explain;     ///< features by their mean |contribution| over rows
-  std::size_t rows_shortened = 0;        ///< rows with a step that bounds cut short
-  std::size_t rows_partly_moved = 0;     ///< rows with a feature that was not moved
-  std::uint64_t evaluations = 0;         ///< that the rows stand for, centres included
-  std::vector<std::string> warnings;     ///< one sentence each
+  std::vector<Contribution>
+      explain;  ///< features by their total |contribution| in the rows that name them, over all rows
+  std::size_t rows_shortened = 0;     ///< rows with a step that bounds cut short
+  std::size_t rows_partly_moved = 0;  ///< rows with a feature that was not moved
+  std::uint64_t evaluations = 0;      ///< that the rows stand for, centres included
+  std::vector<std::string> warnings;  ///< one sentence each
 };
 
 /// Rows and their summary.

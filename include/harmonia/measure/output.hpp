@@ -30,9 +30,10 @@ OutputChoice parse_output(const std::string& text);
 /// The text that parse_output reads.
 std::string output_name(const OutputChoice& choice);
 
-/// The class that one row of outputs stands for: the largest of several columns (the first of equals); a
-/// single column is the class itself if it holds a whole number, and no class otherwise.
-std::optional<long long> class_of(std::span<const double> outputs);
+/// The class that one row of outputs stands for: the largest of several columns (the first of equals); of a
+/// binary classifier's single column 1 from 0.5 on; any other single column is the class itself if it holds a
+/// whole number, and no class otherwise.
+std::optional<long long> class_of(std::span<const double> outputs, bool binary);
 
 /// Takes from model outputs the numbers that are measured.
 class Observer {
@@ -40,6 +41,8 @@ class Observer {
   /// Throws Error(usage) if the model has no such column.
   Observer(const OutputChoice& choice, const ModelInfo& model);
 
+  /// The class that outputs stand for, if they are those of a classifier.
+  std::optional<long long> decision(std::span<const double> outputs) const;
   /// Numbers that it takes from one row of outputs.
   std::size_t width() const { return width_; }
   /// The numbers for `outputs`, which answer a point of the ball around a row that `centre` answers.
@@ -49,6 +52,7 @@ class Observer {
  private:
   OutputChoice choice_;
   std::string model_name_;
+  bool binary_;
   std::size_t width_ = 1;
 };
 

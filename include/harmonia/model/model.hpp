@@ -17,6 +17,7 @@ struct ModelInfo {
   Scalar scalar = Scalar::float64;    ///< the type that evaluate() wants its rows in
   bool reentrant = true;              ///< evaluate() may be called from several threads at once
   bool takes_missing = false;         ///< NaN in x means "missing" and is answered
+  bool binary = false;                ///< its single output is the probability of class 1
   std::size_t example_rows = 0;       ///< rows it was asked when it was opened, to learn its shape
   std::size_t preferred_threads = 0;  ///< calls in flight that suit it; 0: one per core
   std::size_t preferred_batch = 0;    ///< rows a call that suit it; 0: no preference

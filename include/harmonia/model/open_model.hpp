@@ -19,6 +19,7 @@ struct ModelOptions {
   double timeout_seconds = 60;       ///< longest wait for one answer
   int retries = 4;                   ///< further tries after a 5xx answer or a lost connection
   std::stop_token stop;              ///< when asked, waiting for an answer ends with Error(interrupted)
+  bool binary = false;               ///< the user's word that a single output is the probability of class 1
   bool takes_missing = false;        ///< the user's word that a command or server answers rows with NaN
 };
 
@@ -28,6 +29,9 @@ struct ModelOptions {
 /// no kind knows, Error(model) for a model that cannot be reached.
 std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
                                   std::span<const double> example);
+
+/// Rows that opening this model asks of it, to learn its shape.
+std::size_t rows_to_open(const std::string& address, const ModelOptions& options);
 
 /// The width that an address itself gives (fn:f2?n=10); 0 if it leaves it to the data.
 std::size_t declared_inputs(const std::string& address);

@@ -17,9 +17,10 @@ struct GammaRunRecord {
   ModelInfo model;
   DataInfo data;
   GammaOptions options;
+  std::string model_output;       ///< the server's output that was asked for; empty: its first
   std::string scale = "none";     ///< as asked
   bool automatic_radius = false;  ///< the radius was found, not given
-  bool has_schema = false;        ///< a schema file was given
+  bool has_schema = false;        ///< features have scales, bounds or the like, from a file or --scale
   std::uint64_t seed = 1;
   std::string command_line;  ///< secrets left out
   double seconds = 0;
@@ -77,8 +78,9 @@ class GammaJournal {
   void add(const GammaRow& row);
   /// Hands what was added to the system, so that it outlives this process.
   void flush();
-  /// The run is complete: the journal is removed.
-  void finish();
+  /// The run is complete: the journal is removed, unless rows are left for want of evaluations; then it is
+  /// kept, and a run with a larger budget goes on from there.
+  void finish(bool complete);
 
  private:
   std::string path_;
