@@ -42,7 +42,8 @@ double Moments::standard_error() const {
 
 double Moments::skewness() const {
   if (count_ < 3 || squares_ <= 0) return 0;
-  return std::sqrt(static_cast<double>(count_)) * cubes_ / (squares_ * std::sqrt(squares_));
+  const auto n = static_cast<double>(count_);
+  return n * std::sqrt(n - 1) / (n - 2) * cubes_ / (squares_ * std::sqrt(squares_));
 }
 
 Interval mean_interval(const Moments& sample, double t, double correction) {

@@ -251,8 +251,8 @@ RowEstimator::Estimate RowEstimator::scalar_estimate(std::size_t j, double t) co
 }
 
 // The estimate's error is a vector of total variance S² = Σ se². Of all normal vectors with that total
-// variance the one on a line has the heaviest tail [Székely 2003], so ± t·S covers at least as often as it
-// does for a number.
+// variance the one on a line has the heaviest tail [Székely & Bakirov 2003], so ± t·S covers at least as
+// often as it does for a number.
 RowEstimator::Estimate RowEstimator::norm_estimate(double t) const {
   Estimate result;
   const std::size_t k = sums_.size();

@@ -39,7 +39,8 @@ class Moments {
   double deviation() const;
   /// Standard error of the mean; 0 for fewer than two numbers.
   double standard_error() const;
-  /// Third central moment over the deviation cubed; 0 for fewer than three numbers.
+  /// Of the population, by the usual estimate (Fisher's, adjusted for the sample's size); 0 for fewer than
+  /// three numbers.
   double skewness() const;
 
  private:
