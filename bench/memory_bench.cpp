@@ -30,6 +30,7 @@ double peak_bytes(std::vector<std::string> words, nlohmann::json& result) {
   words.insert(words.begin(), HARMONIA_PROGRAM);
   words.insert(words.end(), {"--quiet", "--json", path});
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
