@@ -8,10 +8,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build_packages=(g++ cmake ninja-build pkg-config ccache
+# python3 runs the example model of README.md.
+build_packages=(g++ cmake ninja-build pkg-config ccache python3
   libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libboost-dev)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3 python3-venv openssl)
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv openssl)
 requirements=tests/requirements.txt
 case "$*" in study | "--venv study") requirements=experiments/requirements.txt ;; esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
