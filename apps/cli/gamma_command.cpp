@@ -123,7 +123,8 @@ void GammaCommand::execute() {
   options.ball = parse_ball(ball);
   options.ball.average = average == "solid" ? Average::solid : Average::surface;
   options.output = parse_output(output);
-  const Subject what = open_subject(subject);
+  subject.model_options.stop = stop;
+  Subject what = open_subject(subject);
   options.schema = what.schema;
   GammaRunRecord record;
   set_radius(what, record);
@@ -134,10 +135,10 @@ void GammaCommand::execute() {
             .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
             .progress = {},
             .stop = stop};
-  subject.model_options.stop = stop;
-  const auto model = open_model(subject.model, subject.model_options, what.example);
-  state.ledger.spend(model->info().example_rows);
-  record.model = model->info();
+  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  const Model& model = *what.model;
+  state.ledger.spend(model.info().example_rows);
+  record.model = model.info();
   record.data = what.data->info();
   record.options = resolve(options, record.data.inputs);
   record.scale = subject.scale;
@@ -173,7 +174,7 @@ void GammaCommand::execute() {
       bar.show(progress);
       if (journal) journal->flush();
     };
-    summary = gamma(*model, *what.data, options, state, sink, done);
+    summary = gamma(model, *what.data, options, state, sink, done);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::interrupted) throw;
     const std::string of = record.data.rows ? fmt::format(" of {}", *record.data.rows) : "";
@@ -183,7 +184,7 @@ void GammaCommand::execute() {
                     journal ? fmt::format("the same command goes on from {}", run.resume)
                             : "nothing was written (--resume FILE keeps progress)"));
   }
-  summary.evaluations += model->info().example_rows;
+  summary.evaluations += model.info().example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (subject.scale == "none" && subject.schema_file.empty()) {
     if (const auto sentence = scale_warning(what.reference())) summary.warnings.push_back(*sentence);

@@ -12,8 +12,7 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
                   "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; FILE#ROW is one row")
       ->required();
   command
-      .add_option("--model-kind", o.model_options.kind,
-                  "function, command or http, if the address does not tell")
+      .add_option("--model-kind", o.model_options.kind, "kind of model, if its address or file does not tell")
       ->group("Model");
   command
       .add_option("--header", o.model_options.headers,
@@ -29,7 +28,13 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       .add_option("--retries", o.model_options.retries, "further tries after a 5xx or a lost connection [4]")
       ->check(CLI::Range(0, 100))
       ->group("Model");
-  command.add_option("--model-output", o.model_options.output_name, "name of the server's output to use")
+  command
+      .add_option("--model-output", o.model_options.output_name,
+                  "name of the output to use, of a model that has several")
+      ->group("Model");
+  command
+      .add_flag("--margin", o.model_options.margin,
+                "measure the value before the link instead of the probability")
       ->group("Model");
   command.add_flag("--binary", o.model_options.binary, "the single output is the probability of class 1")
       ->group("Model");
@@ -76,9 +81,13 @@ void add_run_options(CLI::App& command, RunOptions& o) {
 
 Subject open_subject(const SubjectOptions& options) {
   DataOptions data_options = options.data_options;
-  data_options.inputs = declared_inputs(options.model);
   data_options.seed = options.seed;
-  Subject subject{open_data(options.data, data_options), {}, {}, {}};
+  Subject subject;
+  if (!needs_example(options.model, options.model_options)) {
+    subject.model = open_model(options.model, options.model_options, {});
+    data_options.inputs = subject.model->info().inputs;
+  }
+  subject.data = open_data(options.data, data_options);
   if (options.data.find('#') != std::string::npos)
     subject.whole = open_whole_data(options.data, data_options);
   if (!options.schema_file.empty()) {

@@ -34,8 +34,9 @@ void add_subject_options(CLI::App& command, SubjectOptions& options);
 /// Adds the options of running and of results.
 void add_run_options(CLI::App& command, RunOptions& options);
 
-/// The data, how its features may be moved, and a row to show to the model.
+/// The model, the data, how its features may be moved, and a row to show to the model.
 struct Subject {
+  std::unique_ptr<Model> model;  ///< null until open_model() if it needs the example to be opened
   std::unique_ptr<RowSource> data;
   std::unique_ptr<RowSource> whole;  ///< all rows, if data is one of them
   Schema schema;                     ///< empty if all features are plain
@@ -45,7 +46,7 @@ struct Subject {
   RowSource& reference() const { return whole ? *whole : *data; }
 };
 
-/// Opens the data and reads its first row.
+/// Opens the model if it says how wide its rows are, opens the data, and reads its first row.
 Subject open_subject(const SubjectOptions& options);
 
 /// The command line to repeat a run, with the values of headers left out.

@@ -10,6 +10,7 @@
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
+#include "model_file.hpp"
 
 namespace harmonia {
 namespace {
@@ -43,28 +44,44 @@ std::unique_ptr<Model> open_function(const std::string& address, const ModelOpti
   return make_function_model(parsed.name, parsed.n == 0 ? example.size() : parsed.n);
 }
 
+bool is_function(const std::string& address, std::string_view) { return address.starts_with("fn:"); }
+
+bool is_command(const std::string& address, std::string_view) { return address.starts_with("cmd:"); }
+
+bool is_http(const std::string& address, std::string_view) {
+  return address.starts_with("http://") || address.starts_with("https://");
+}
+
 struct Kind {
   std::string_view name;
-  std::string_view prefix;
+  /// Of an address, and the first bytes of the file that it names (none: there is no such file).
+  bool (*recognise)(const std::string& address, std::string_view head);
   std::unique_ptr<Model> (*open)(const std::string&, const ModelOptions&, std::span<const double>);
-  std::size_t rows_to_open;
+  std::size_t rows_to_open;  ///< asked of the model when it is opened, to learn its shape
+  bool file;                 ///< a model file, which says how wide its rows are
 };
 
-// A new kind of model is a new row.
+// A new kind of model is a new row. The first that recognises an address has it.
 constexpr std::array kKinds{
-    Kind{"function", "fn:", open_function, 0},
-    Kind{"command", "cmd:", open_command_model, 1},
-    Kind{"http", "http://", open_http_model, 1},
-    Kind{"http", "https://", open_http_model, 1},
+    Kind{"function", is_function, open_function, 0, false},
+    Kind{"command", is_command, open_command_model, 1, false},
+    Kind{"http", is_http, open_http_model, 1, false},
 };
+
+std::string kind_names() {
+  std::string names;
+  for (const Kind& kind : kKinds) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+  return names;
+}
 
 const Kind& kind_of(const std::string& address, const ModelOptions& options) {
+  const std::string head = options.kind.empty() ? model_file_head(address) : "";
   for (const Kind& kind : kKinds) {
-    if (options.kind.empty() ? address.starts_with(kind.prefix) : options.kind == kind.name) return kind;
+    if (options.kind.empty() ? kind.recognise(address, head) : options.kind == kind.name) return kind;
   }
   if (!options.kind.empty()) {
     throw Error(ErrorCode::usage,
-                fmt::format("--model-kind {} is not known; kinds are function, command, http", options.kind));
+                fmt::format("--model-kind {} is not known; kinds are {}", options.kind, kind_names()));
   }
   throw Error(ErrorCode::usage,
               fmt::format("model '{}' is of no known kind; expected fn:f1…f4, cmd:PROGRAM ARGS or "
@@ -76,15 +93,23 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
 
 std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
                                   std::span<const double> example) {
-  return kind_of(address, options).open(address, options, example);
+  const Kind& kind = kind_of(address, options);
+  if (options.margin && !kind.file) {
+    throw Error(ErrorCode::usage,
+                fmt::format("--margin: model {} is of kind {}, whose answers are taken as they are; "
+                            "expected a model file",
+                            address, kind.name));
+  }
+  return kind.open(address, options, example);
 }
 
 std::size_t rows_to_open(const std::string& address, const ModelOptions& options) {
   return kind_of(address, options).rows_to_open;
 }
 
-std::size_t declared_inputs(const std::string& address) {
-  return address.starts_with("fn:") ? parse_function(address).n : 0;
+bool needs_example(const std::string& address, const ModelOptions& options) {
+  const Kind& kind = kind_of(address, options);
+  return kind.open == open_function ? parse_function(address).n == 0 : !kind.file;
 }
 
 }  // namespace harmonia

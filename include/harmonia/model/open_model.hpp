@@ -10,9 +10,9 @@
 
 namespace harmonia {
 
-/// What a model that runs elsewhere needs to be reached.
+/// What a model needs to be reached, and which of its answers is wanted.
 struct ModelOptions {
-  std::string kind;                  ///< "function", "command", "http"; empty: recognised from the address
+  std::string kind;  ///< one of the kinds that open_model knows; empty: recognised from the address
   std::vector<std::string> headers;  ///< "Name: value", sent with every HTTP request
   std::string ca_file;               ///< PEM file of the authorities trusted over TLS; empty: the system's
   std::string output_name;           ///< which of a server's outputs; empty: its first
@@ -21,6 +21,7 @@ struct ModelOptions {
   std::stop_token stop;              ///< when asked, waiting for an answer ends with Error(interrupted)
   bool binary = false;               ///< the user's word that a single output is the probability of class 1
   bool takes_missing = false;        ///< the user's word that a command or server answers rows with NaN
+  bool margin = false;  ///< the value before the link (logit, raw score) instead of what predict returns
 };
 
 /// Opens the model at `address`: fn:f1…f4[?n=N], cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME.
@@ -33,7 +34,7 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
 /// Rows that opening this model asks of it, to learn its shape.
 std::size_t rows_to_open(const std::string& address, const ModelOptions& options);
 
-/// The width that an address itself gives (fn:f2?n=10); 0 if it leaves it to the data.
-std::size_t declared_inputs(const std::string& address);
+/// Whether opening this model takes a row of the data: it does not say itself how wide its rows are.
+bool needs_example(const std::string& address, const ModelOptions& options);
 
 }  // namespace harmonia
