@@ -218,7 +218,8 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
   app.add_option("--average", command->average, "over the sphere's surface or the solid ball [surface]")
       ->check(CLI::IsMember({"surface", "solid"}))
       ->group("Ball");
-  app.add_option("--output", command->output, "label, predicted, column:K, norm, angle or all [predicted]")
+  app.add_option("--output", command->output,
+                 "label, predicted, column:K, norm, angle, all or flip [predicted]")
       ->group("Measure");
   GammaOptions& options = command->options;
   app.add_option(
