@@ -5,7 +5,7 @@
 namespace harmonia {
 
 void add_subject_options(CLI::App& command, SubjectOptions& o) {
-  command.add_option("MODEL", o.model, "fn:f1…f4[?n=N], cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME")
+  command.add_option("MODEL", o.model, "net.onnx, fn:f1…f4[?n=N], cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME")
       ->required();
   command
       .add_option("DATA", o.data,
@@ -30,7 +30,8 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Model");
   command
       .add_option("--model-output", o.model_options.output_name,
-                  "name of the output to use, of a model that has several")
+                  "name of the output to use, of a model that has several; of an ONNX file any value in "
+                  "its graph [the first that holds real numbers: probabilities, not the label]")
       ->group("Model");
   command
       .add_flag("--margin", o.model_options.margin,

@@ -10,7 +10,9 @@
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
+#include "harmonia/model/onnx_model.hpp"
 #include "model_file.hpp"
+#include "onnx_graph.hpp"
 
 namespace harmonia {
 namespace {
@@ -52,6 +54,10 @@ bool is_http(const std::string& address, std::string_view) {
   return address.starts_with("http://") || address.starts_with("https://");
 }
 
+bool is_onnx(const std::string& address, std::string_view head) {
+  return address.ends_with(".onnx") || looks_like_onnx(head);
+}
+
 struct Kind {
   std::string_view name;
   /// Of an address, and the first bytes of the file that it names (none: there is no such file).
@@ -59,6 +65,7 @@ struct Kind {
   std::unique_ptr<Model> (*open)(const std::string&, const ModelOptions&, std::span<const double>);
   std::size_t rows_to_open;  ///< asked of the model when it is opened, to learn its shape
   bool file;                 ///< a model file, which says how wide its rows are
+  bool (*needs_example)(const std::string&) = nullptr;  ///< of a model file that may not say it after all
 };
 
 // A new kind of model is a new row. The first that recognises an address has it.
@@ -66,6 +73,7 @@ constexpr std::array kKinds{
     Kind{"function", is_function, open_function, 0, false},
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
+    Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
 };
 
 std::string kind_names() {
@@ -84,8 +92,8 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
                 fmt::format("--model-kind {} is not known; kinds are {}", options.kind, kind_names()));
   }
   throw Error(ErrorCode::usage,
-              fmt::format("model '{}' is of no known kind; expected fn:f1…f4, cmd:PROGRAM ARGS or "
-                          "http(s)://host/v2/models/NAME",
+              fmt::format("model '{}' is of no known kind; expected net.onnx, fn:f1…f4, cmd:PROGRAM "
+                          "ARGS or http(s)://host/v2/models/NAME",
                           address));
 }
 
@@ -109,6 +117,7 @@ std::size_t rows_to_open(const std::string& address, const ModelOptions& options
 
 bool needs_example(const std::string& address, const ModelOptions& options) {
   const Kind& kind = kind_of(address, options);
+  if (kind.needs_example != nullptr) return kind.needs_example(address);
   return kind.open == open_function ? parse_function(address).n == 0 : !kind.file;
 }
 

@@ -37,6 +37,7 @@ GammaJsonWriter::GammaJsonWriter(const std::string& path, const GammaRunRecord& 
               {"outputs", record.model.outputs}}},
             {"options", options_json(record)},
             {"command_line", record.command_line}};
+  if (!record.model.sha256.empty()) head["model"]["sha256"] = record.model.sha256;
   std::string text = dump(head);
   text.pop_back();  // the brace: rows and summary follow
   file_.write(text + ",\n\"rows\": [");
