@@ -21,7 +21,6 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kWorstRows = 10;
 constexpr double kScaleRatio = 10;         // of features' spreads that deserves a warning
 constexpr std::size_t kScaleRows = 10000;  // that are looked at for it
 constexpr std::size_t kFewRows = 30;       // say too little about a spread
