@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
+#include "harmonia/model/tree_ensemble.hpp"
 #include "model_file.hpp"
 
 namespace harmonia {
@@ -52,6 +55,31 @@ bool is_http(const std::string& address, std::string_view) {
   return address.starts_with("http://") || address.starts_with("https://");
 }
 
+bool has_suffix(const std::string& address, std::initializer_list<std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return address.ends_with(suffix); });
+}
+
+// JSON or UBJSON with a learner, or what the name says is XGBoost's: its reader tells what else it is.
+bool is_xgboost(const std::string& address, std::string_view head) {
+  if (head.starts_with("binf")) return true;  // XGBoost's own format of before 1.0
+  return (head.starts_with('{') && head.find("learner") != std::string_view::npos) ||
+         has_suffix(address, {".json", ".ubj", ".xgb"});
+}
+
+TreeModelOptions tree_options(const std::string& address, const char* kind, const ModelOptions& options) {
+  TreeModelOptions found;
+  found.name = address;
+  found.kind = kind;
+  found.margin = options.margin;
+  return found;
+}
+
+std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptions& options,
+                                    std::span<const double>) {
+  const std::string bytes = read_model_file(address);
+  return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", options));
+}
+
 struct Kind {
   std::string_view name;
   /// Of an address, and the first bytes of the file that it names (none: there is no such file).
@@ -66,6 +94,7 @@ constexpr std::array kKinds{
     Kind{"function", is_function, open_function, 0, false},
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
+    Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
 };
 
 std::string kind_names() {
