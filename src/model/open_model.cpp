@@ -80,6 +80,16 @@ std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptio
   return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", options));
 }
 
+bool is_lightgbm(const std::string& address, std::string_view head) {
+  return head.starts_with("tree\n") || head.starts_with("tree\r\n") || has_suffix(address, {".txt", ".lgb"});
+}
+
+std::unique_ptr<Model> open_lightgbm(const std::string& address, const ModelOptions& options,
+                                     std::span<const double>) {
+  const std::string text = read_model_file(address);
+  return make_tree_model(read_lightgbm(text, address), tree_options(address, "lightgbm", options));
+}
+
 struct Kind {
   std::string_view name;
   /// Of an address, and the first bytes of the file that it names (none: there is no such file).
@@ -95,6 +105,7 @@ constexpr std::array kKinds{
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
     Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
+    Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true},
 };
 
 std::string kind_names() {
@@ -112,10 +123,11 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
     throw Error(ErrorCode::usage,
                 fmt::format("--model-kind {} is not known; kinds are {}", options.kind, kind_names()));
   }
-  throw Error(ErrorCode::usage,
-              fmt::format("model '{}' is of no known kind; expected fn:f1…f4, cmd:PROGRAM ARGS or "
-                          "http(s)://host/v2/models/NAME",
-                          address));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("model '{}' is of no known kind; expected a model file (XGBoost's .json or "
+                  ".ubj, LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
+                  address));
 }
 
 }  // namespace

@@ -8,13 +8,13 @@ import numpy as np
 CLOSE = 1e-5
 
 
-def hard_rows(rng: np.random.Generator, columns: int, thresholds: list[tuple[int, float]], categories: dict[int, int] | None = None) -> np.ndarray:
+def hard_rows(rng: np.random.Generator, columns: int, thresholds: list[tuple[int, float]], categories: dict[int, int] | None = None, huge: float = 1e30) -> np.ndarray:
     """Random rows, rows with missing values, and rows with values on, just under and just above thresholds."""
     categories = categories or {}
     x = rng.normal(size=(120 + 3 * min(len(thresholds), 60), columns))
     x[60:100][rng.random((40, columns)) < 0.4] = np.nan
     x[100:110] = 0.0
-    x[110:120] *= 1e6
+    x[110:120] *= huge
     some = [thresholds[i] for i in rng.permutation(len(thresholds))[:60]]
     for i, (column, value) in enumerate(some):
         # Beside the value itself, numbers that differ from it in double and mostly not in float32.
