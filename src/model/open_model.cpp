@@ -58,6 +58,10 @@ bool is_onnx(const std::string& address, std::string_view head) {
   return address.ends_with(".onnx") || looks_like_onnx(head);
 }
 
+bool is_onnx_trees(const std::string& address, std::string_view head) {
+  return is_onnx(address, head) && is_onnx_trees_file(address);
+}
+
 struct Kind {
   std::string_view name;
   /// Of an address, and the first bytes of the file that it names (none: there is no such file).
@@ -73,6 +77,7 @@ constexpr std::array kKinds{
     Kind{"function", is_function, open_function, 0, false},
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
+    Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true},
     Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
 };
 
