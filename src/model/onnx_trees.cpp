@@ -162,9 +162,8 @@ class TreeReader {
     const std::string_view link = node_.attribute("post_transform").text;
     require(classes >= 2);
     if (classes == 2 && used_.size() == 1) {
-      // One score s for two classes.
-      require(base.size() <= 1);
-      keep_one_column(*used_.begin());
+      // One score for two classes, given to the first.
+      require(base.size() <= 1 && *used_.begin() == 0);
       ensemble_.base = base.empty() ? std::vector<double>{0.0} : base;
       ensemble_.link.complement = true;
       // Where no weight is negative the score is a probability, whatever the link says.
@@ -200,14 +199,6 @@ class TreeReader {
     if (name == "LOGISTIC") return TreeLink::Kind::logistic;
     require(name == "SOFTMAX");
     return TreeLink::Kind::softmax;
-  }
-
-  void keep_one_column(std::size_t column) {
-    std::vector<double> leaves(leaf_count_);
-    for (std::size_t i = 0; i < leaf_count_; ++i) leaves[i] = ensemble_.leaves[i * width_ + column];
-    ensemble_.leaves = std::move(leaves);
-    width_ = 1;
-    for (auto& [tree, outputs] : of_tree_) outputs = {0};
   }
 
   // Columns for outputs that no leaf adds to.

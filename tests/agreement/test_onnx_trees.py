@@ -169,7 +169,7 @@ SETTINGS = {
     "five_logistic": dict(classes=5, post="LOGISTIC", per_leaf=2),
     "two_classes": dict(classes=2, post="SOFTMAX", per_leaf=2),
     "two_classes_one_score": dict(classes=2, post="LOGISTIC", one_score=0, base=[0.4]),
-    "two_classes_other_score": dict(classes=2, post="LOGISTIC", one_score=1),
+    "two_classes_one_score_no_base": dict(classes=2, post="LOGISTIC", one_score=0),
     "regression": dict(base=[3.0]),
     "three_targets": dict(targets=3, per_leaf=2, base=[0.5, 1.5, 2.5]),
     "average": dict(aggregate="AVERAGE", base=[1.0]),
@@ -188,8 +188,8 @@ def test_random_ensembles(harmonia, tmp_path, name, seed):
 
 @pytest.mark.parametrize("setting", [
     dict(modes=("BRANCH_LEQ", "BRANCH_EQ")), dict(modes=("BRANCH_NEQ",)), dict(aggregate="MIN"), dict(aggregate="MAX"),
-    dict(classes=2, post="NONE", one_score=0), dict(post="PROBIT"),
-], ids=["eq", "neq", "min", "max", "scores_of_two", "probit"])
+    dict(classes=2, post="NONE", one_score=0), dict(classes=2, post="LOGISTIC", one_score=1), dict(post="PROBIT"),
+], ids=["eq", "neq", "min", "max", "scores_of_two", "score_of_the_second", "probit"])
 def test_what_we_have_no_words_for_is_left_to_onnx_runtime(harmonia, tmp_path, setting):
     rng = np.random.default_rng(5)
     model = save_trees(tmp_path / "trees.onnx", rng, **setting)
@@ -204,9 +204,26 @@ def test_what_we_have_no_words_for_is_left_to_onnx_runtime(harmonia, tmp_path, s
     np.testing.assert_allclose(got, expected, atol=MARGIN)
 
 
-def test_double_thresholds(harmonia, tmp_path):
-    x, y = load_diabetes(return_X_y=True)
-    estimator = GradientBoostingRegressor(n_estimators=10, random_state=1).fit(x, y)
-    model = save_sklearn(tmp_path / "model.onnx", estimator, 10, double=True)
-    got = both(harmonia, tmp_path, model, x)
-    np.testing.assert_allclose(got[:, 0], estimator.predict(x), rtol=MARGIN)
+@pytest.mark.parametrize("cast", [False, True], ids=["double", "cast"])
+def test_double_thresholds(harmonia, tmp_path, cast):
+    """Numbers that float cannot hold, compared in double; and the same rows, where the graph casts them to float."""
+    rng = np.random.default_rng(1)
+    nodes, weights = random_ensemble(rng, trees=9, features=4, depth=5, outputs=1, modes=("BRANCH_LEQ", "BRANCH_LT"),
+                                     missing=True, per_leaf=1)
+    thresholds = np.asarray(nodes.pop("nodes_values"), np.float64) / 3
+    values = weights.pop("weights")
+    if cast:
+        numbers = {"nodes_values": list(thresholds.astype(np.float32)), "target_weights": values}
+    else:
+        numbers = {f"{name}_as_tensor": helper.make_tensor(name, TensorProto.DOUBLE, [len(v)], v)
+                   for name, v in (("nodes_values", thresholds), ("target_weights", values))}
+    tree = helper.make_node("TreeEnsembleRegressor", ["c" if cast else "x"], ["y"], domain="ai.onnx.ml", n_targets=1,
+                            **nodes, **numbers, **{f"target_{k}": v for k, v in weights.items()})
+    before = [helper.make_node("Cast", ["x"], ["c"], to=TensorProto.FLOAT)] if cast else []
+    model = save_graph(tmp_path / "trees.onnx", [*before, tree], [("x", TensorProto.DOUBLE, ["N", 4])],
+                       [("y", TensorProto.FLOAT, ["N", 1])])
+    rows = rng.choice(np.linspace(-1, 1, 9), size=(200, 4)).astype(np.float32).astype(np.float64) / 3
+    rows = np.where(rng.random(rows.shape) < 0.3, np.nextafter(rows, np.inf), rows)
+    rows[::9, 1] = np.nan
+    got = both(harmonia, tmp_path, model, rows)
+    np.testing.assert_allclose(got, run_onnx(model, rows)[0], atol=MARGIN)
