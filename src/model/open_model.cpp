@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/sha256.hpp"
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
@@ -72,10 +73,12 @@ bool is_xgboost(const std::string& address, std::string_view head) {
          has_suffix(address, {".json", ".ubj", ".xgb"});
 }
 
-TreeModelOptions tree_options(const std::string& address, const char* kind, const ModelOptions& options) {
+TreeModelOptions tree_options(const std::string& address, const char* kind, const std::string& bytes,
+                              const ModelOptions& options) {
   TreeModelOptions found;
   found.name = address;
   found.kind = kind;
+  found.sha256 = sha256(bytes);
   found.margin = options.margin;
   return found;
 }
@@ -83,7 +86,7 @@ TreeModelOptions tree_options(const std::string& address, const char* kind, cons
 std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptions& options,
                                     std::span<const double>) {
   const std::string bytes = read_model_file(address);
-  return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", options));
+  return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", bytes, options));
 }
 
 bool is_lightgbm(const std::string& address, std::string_view head) {
@@ -93,7 +96,11 @@ bool is_lightgbm(const std::string& address, std::string_view head) {
 std::unique_ptr<Model> open_lightgbm(const std::string& address, const ModelOptions& options,
                                      std::span<const double>) {
   const std::string text = read_model_file(address);
-  return make_tree_model(read_lightgbm(text, address), tree_options(address, "lightgbm", options));
+  return make_tree_model(read_lightgbm(text, address), tree_options(address, "lightgbm", text, options));
+}
+
+bool is_onnx_trees(const std::string& address, std::string_view head) {
+  return is_onnx(address, head) && is_onnx_trees_file(address);
 }
 
 struct Kind {
@@ -111,6 +118,7 @@ constexpr std::array kKinds{
     Kind{"function", is_function, open_function, 0, false},
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
+    Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true},
     Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
     Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
     Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true},
