@@ -78,7 +78,7 @@ TreeModelOptions tree_options(const std::string& address, const char* kind, cons
   TreeModelOptions found;
   found.name = address;
   found.kind = kind;
-  found.sha256 = sha256(bytes);
+  found.sha256 = sha256_hex(bytes);
   found.margin = options.margin;
   return found;
 }
