@@ -6,13 +6,11 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models import GRID_HIGHS, GRID_LOWS, PUBLISHED, SEARCHED, SETTINGS
+from models import GRID_HIGHS, GRID_LOWS, PAIRS, PUBLISHED, SEARCHED, SETTINGS, TITLES
 
 if TYPE_CHECKING:
     from study import Study
 
-TITLES = {"gbdt-1": "GBDT-1", "gbdt-2": "GBDT-2", "mlp-1": "MLP-1", "mlp-2": "MLP-2", SEARCHED: "GBDT found by the search"}
-PAIRS = (("gbdt-1", "gbdt-2"), ("mlp-1", "mlp-2"))
 RATIOS = {"gbdt-2": (4.0, 8.0), "mlp-2": (1.6, 2.0)}  # of the averages over ten splits
 DEVIATIONS = 3.0
 ALL_SPLITS = 10

@@ -15,6 +15,8 @@ SETTINGS: dict[str, dict[str, object]] = {
     "mlp-2": {"hidden_layer_sizes": (100, 500, 1000), "max_iter": 1000, "learning_rate_init": 0.01, "alpha": 0.0},
 }
 SEARCHED = "gbdt-search"
+TITLES = {"gbdt-1": "GBDT-1", "gbdt-2": "GBDT-2", "mlp-1": "MLP-1", "mlp-2": "MLP-2", SEARCHED: "GBDT found by the search"}
+PAIRS = (("gbdt-1", "gbdt-2"), ("mlp-1", "mlp-2"))  # the second is meant to be overfit
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from findings import TITLES
-from models import GRID_COUNTS, GRID_HIGHS, GRID_LOWS, PUBLISHED, RADIUS, SETTINGS
+from models import GRID_COUNTS, GRID_HIGHS, GRID_LOWS, PAIRS, PUBLISHED, RADIUS, SETTINGS, TITLES
 
 if TYPE_CHECKING:
     from study import Study
@@ -88,7 +87,7 @@ def radii(study: Study, path: Path) -> None:
     """Figure 4."""
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     xs = list(study.size.radii)
-    for axes, pair, title in zip(panels, (("gbdt-1", "gbdt-2"), ("mlp-1", "mlp-2")), ("Boosted trees", "Networks")):
+    for axes, pair, title in zip(panels, PAIRS, ("Boosted trees", "Networks")):
         for name in pair:
             band(axes, xs, [study.records.of("radius", name, r) for r in xs], name, TITLES[name])
             axes.plot([RADIUS], [PUBLISHED[name].gamma], marker="*", markersize=11, linestyle="", color=MODELS[name],

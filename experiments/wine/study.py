@@ -138,6 +138,7 @@ def show(found: list[Check]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="run", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two splits, no grid search, fewer radii and grids")
+    parser.add_argument("--reuse", action="store_true", help="measure the models of an earlier run, train none")
     parser.add_argument("--no-plots", action="store_true", help="numbers alone")
     parser.add_argument("--out", type=Path, help="folder for models and results [out/wine]")
     parser.add_argument("--build", type=Path, required=True, help=argparse.SUPPRESS)
@@ -147,8 +148,9 @@ def main() -> int:
     size = QUICK if options.quick else FULL
 
     start = time.monotonic()
-    print(f"Training on {len(size.splits)} splits", flush=True)
-    train(out / "models", size)
+    if not options.reuse:
+        print(f"Training on {len(size.splits)} splits", flush=True)
+        train(out / "models", size)
     print(f"Measuring on {grid()}, {GRID_COUNTS[0] * GRID_COUNTS[1]} points", flush=True)
     study = Study(options.build, out / "models", size)
     study.measure()
