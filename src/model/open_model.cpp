@@ -9,11 +9,14 @@
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/sha256.hpp"
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
+#include "harmonia/model/onnx_model.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "model_file.hpp"
+#include "onnx_graph.hpp"
 
 namespace harmonia {
 namespace {
@@ -55,6 +58,10 @@ bool is_http(const std::string& address, std::string_view) {
   return address.starts_with("http://") || address.starts_with("https://");
 }
 
+bool is_onnx(const std::string& address, std::string_view head) {
+  return address.ends_with(".onnx") || looks_like_onnx(head);
+}
+
 bool has_suffix(const std::string& address, std::initializer_list<std::string_view> suffixes) {
   return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return address.ends_with(suffix); });
 }
@@ -66,18 +73,19 @@ bool is_xgboost(const std::string& address, std::string_view head) {
          has_suffix(address, {".json", ".ubj", ".xgb"});
 }
 
-TreeModelOptions tree_options(const std::string& address, const char* kind, const ModelOptions& options) {
-  TreeModelOptions found;
-  found.name = address;
-  found.kind = kind;
-  found.margin = options.margin;
-  return found;
+std::unique_ptr<Model> open_trees(const std::string& path, const char* kind, const ModelOptions& options,
+                                  TreeEnsemble (*read)(const std::string&, const std::string&)) {
+  const std::string bytes = read_model_file(path);
+  return make_tree_model(read(bytes, path), {.name = path,
+                                             .kind = kind,
+                                             .sha256 = sha256_hex(bytes),
+                                             .margin = options.margin,
+                                             .simd = best_simd()});
 }
 
 std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptions& options,
                                     std::span<const double>) {
-  const std::string bytes = read_model_file(address);
-  return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", options));
+  return open_trees(address, "xgboost", options, read_xgboost);
 }
 
 bool is_lightgbm(const std::string& address, std::string_view head) {
@@ -86,8 +94,7 @@ bool is_lightgbm(const std::string& address, std::string_view head) {
 
 std::unique_ptr<Model> open_lightgbm(const std::string& address, const ModelOptions& options,
                                      std::span<const double>) {
-  const std::string text = read_model_file(address);
-  return make_tree_model(read_lightgbm(text, address), tree_options(address, "lightgbm", options));
+  return open_trees(address, "lightgbm", options, read_lightgbm);
 }
 
 struct Kind {
@@ -97,6 +104,7 @@ struct Kind {
   std::unique_ptr<Model> (*open)(const std::string&, const ModelOptions&, std::span<const double>);
   std::size_t rows_to_open;  ///< asked of the model when it is opened, to learn its shape
   bool file;                 ///< a model file, which says how wide its rows are
+  bool (*needs_example)(const std::string&) = nullptr;  ///< of a model file that may not say it after all
 };
 
 // A new kind of model is a new row. The first that recognises an address has it.
@@ -104,6 +112,7 @@ constexpr std::array kKinds{
     Kind{"function", is_function, open_function, 0, false},
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
+    Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
     Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
     Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true},
 };
@@ -125,8 +134,8 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
   }
   throw Error(
       ErrorCode::usage,
-      fmt::format("model '{}' is of no known kind; expected a model file (XGBoost's .json or "
-                  ".ubj, LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
+      fmt::format("model '{}' is of no known kind; expected net.onnx, XGBoost's .json or .ubj, LightGBM's "
+                  ".txt, fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
                   address));
 }
 
@@ -150,6 +159,7 @@ std::size_t rows_to_open(const std::string& address, const ModelOptions& options
 
 bool needs_example(const std::string& address, const ModelOptions& options) {
   const Kind& kind = kind_of(address, options);
+  if (kind.needs_example != nullptr) return kind.needs_example(address);
   return kind.open == open_function ? parse_function(address).n == 0 : !kind.file;
 }
 

@@ -9,18 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json statistics_json(const GammaStatistics& s) {
-  return {{"mean", or_null(s.mean)}, {"low", or_null(s.low)},
-          {"high", or_null(s.high)}, {"stderr", or_null(s.standard_error)},
-          {"rms", or_null(s.rms)},   {"relative", or_null(s.relative)},
-          {"rows", s.rows}};
-}
-
 Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) {
   Json list = Json::array();
   for (const Contribution& part : parts) {
@@ -32,6 +20,28 @@ Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) 
 }
 
 }  // namespace
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json or_null(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+
+Json model_json(const ModelInfo& model, const char* name_key) {
+  Json json{
+      {name_key, model.name}, {"kind", model.kind}, {"inputs", model.inputs}, {"outputs", model.outputs}};
+  if (!model.sha256.empty()) json["sha256"] = model.sha256;
+  return json;
+}
+
+Json data_json(const DataInfo& data, std::size_t rows) {
+  return {{"source", data.source}, {"rows", rows}, {"inputs", data.inputs}};
+}
+
+Json statistics_json(const GammaStatistics& s) {
+  return {{"mean", or_null(s.mean)}, {"low", or_null(s.low)},
+          {"high", or_null(s.high)}, {"stderr", or_null(s.standard_error)},
+          {"rms", or_null(s.rms)},   {"relative", or_null(s.relative)},
+          {"rows", s.rows}};
+}
 
 Json options_json(const GammaRunRecord& record) {
   const GammaOptions& o = record.options;
