@@ -16,8 +16,6 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kWorstRows = 10;
-
 struct GammaCommand {
   SubjectOptions subject;
   RunOptions run;

@@ -51,10 +51,10 @@ void add_part(std::string_view part, std::vector<double>& radii) {
   }
   if (!(low < high)) fail(part, fmt::format("{} is not below {}", low, high));
   for (std::size_t i = 0; i < count; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(count - 1);
-    const double inner = logarithmic
-                             ? low * std::pow(high / low, share)
-                             : low + (high - low) * static_cast<double>(i) / static_cast<double>(count - 1);
+    const auto above = static_cast<double>(i), below = static_cast<double>(count - 1 - i);
+    // Divided last: 0.1..0.5x3 then has the double nearest to 0.3.
+    const double inner = logarithmic ? low * std::pow(high / low, above / (above + below))
+                                     : (low * below + high * above) / (above + below);
     radii.push_back(i == 0 ? low : (i + 1 == count ? high : inner));
   }
 }

@@ -95,6 +95,13 @@ const OnnxValue& choose_output(const OnnxGraph& graph, const std::string& file) 
   return graph.outputs.front();
 }
 
+// The node gives on what it gets, at most in the other type of real numbers.
+bool passes_on(const OnnxNode& node) {
+  if (node.inputs.size() != 1) return false;
+  const std::int64_t to = node.attribute("to").integer.value_or(0);
+  return node.operation == "Identity" || (node.operation == "Cast" && real(static_cast<OnnxType>(to)));
+}
+
 // What goes into the link that the value comes from.
 std::string_view before_link(const OnnxGraph& graph, std::string_view value, const std::string& file) {
   const OnnxNode* maker = graph.maker(onnx_origin(graph, value));
@@ -140,9 +147,8 @@ void plan_output(OnnxPlan& plan, const OnnxGraph& graph, const ModelOptions& opt
 bool knows_missing(const OnnxGraph& graph, std::string_view input) {
   bool used = false;
   for (const OnnxNode& node : graph.nodes) {
-    const bool passes_on = node.operation == "Identity" || node.operation == "Cast";
     for (const std::string_view value : node.inputs) {
-      if (passes_on || onnx_origin(graph, value) != input) continue;
+      if (passes_on(node) || onnx_origin(graph, value) != input) continue;
       used = true;
       if (!node.machine_learning() ||
           !(node.operation.starts_with("TreeEnsemble") || node.operation == "Imputer")) {
@@ -172,8 +178,7 @@ std::string_view onnx_origin(const OnnxGraph& graph, std::string_view value) {
   // As many steps as there are nodes at most: a damaged graph may go round in a circle.
   for (std::size_t steps = 0; steps < graph.nodes.size(); ++steps) {
     const OnnxNode* maker = graph.maker(value);
-    if (maker == nullptr || maker->inputs.size() != 1) break;
-    if (maker->operation != "Identity" && maker->operation != "Cast") break;
+    if (maker == nullptr || !passes_on(*maker)) break;
     value = maker->inputs.front();
   }
   return value;

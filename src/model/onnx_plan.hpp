@@ -26,7 +26,7 @@ struct OnnxPlan {
 OnnxPlan plan_onnx(const OnnxGraph& graph, const ModelOptions& options, std::span<const double> example,
                    const std::string& file);
 
-/// The value that this one is a copy of, through Identity and Cast.
+/// The value that this one is a copy of, through Identity and casts between float and double.
 std::string_view onnx_origin(const OnnxGraph& graph, std::string_view value);
 
 /// The class names that a node of ai.onnx.ml carries; empty if it carries none.

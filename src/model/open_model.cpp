@@ -97,6 +97,10 @@ std::unique_ptr<Model> open_lightgbm(const std::string& address, const ModelOpti
   return open_trees(address, "lightgbm", options, read_lightgbm);
 }
 
+bool is_onnx_trees(const std::string& address, std::string_view head) {
+  return is_onnx(address, head) && is_onnx_trees_file(address);
+}
+
 struct Kind {
   std::string_view name;
   /// Of an address, and the first bytes of the file that it names (none: there is no such file).
@@ -112,6 +116,7 @@ constexpr std::array kKinds{
     Kind{"function", is_function, open_function, 0, false},
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
+    Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true},
     Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
     Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
     Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true},
@@ -134,8 +139,8 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
   }
   throw Error(
       ErrorCode::usage,
-      fmt::format("model '{}' is of no known kind; expected net.onnx, XGBoost's .json or .ubj, LightGBM's "
-                  ".txt, fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
+      fmt::format("model '{}' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, "
+                  "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
                   address));
 }
 

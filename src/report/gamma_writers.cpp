@@ -30,13 +30,16 @@ void GammaJsonWriter::add(const GammaRow& row) {
   file_.write(empty_ ? "\n" : ",\n");
   file_.write(dump(row_json(row, record_)));
   empty_ = false;
+  worst_.add(row);
 }
 
 void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
   std::size_t rows = 0;
   for (const std::size_t count : summary.outcomes) rows += count;
+  Json summed = summary_json(summary, record_);
+  summed["worst"] = worst_json(worst_, record_);
   Json tail{{"data", data_json(record_.data, rows)},
-            {"summary", summary_json(summary, record_)},
+            {"summary", std::move(summed)},
             {"evaluations", summary.evaluations},
             {"seconds", seconds},
             {"version", HARMONIA_VERSION}};

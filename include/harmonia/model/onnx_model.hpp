@@ -24,6 +24,14 @@ namespace harmonia {
 std::unique_ptr<Model> open_onnx_model(const std::string& path, const ModelOptions& options,
                                        std::span<const double> example);
 
+/// Opens an ONNX file that read_onnx_trees() reads, evaluated without ONNX Runtime; with options.output_name
+/// it is open_onnx_model(). Throws Error(input) for any other file.
+std::unique_ptr<Model> open_onnx_trees(const std::string& path, const ModelOptions& options,
+                                       std::span<const double> example);
+
+/// Whether open_onnx_trees() can open the file.
+bool is_onnx_trees_file(const std::string& path);
+
 /// Whether the file leaves the width of a row to the data.
 bool onnx_needs_example(const std::string& path);
 

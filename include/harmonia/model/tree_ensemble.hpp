@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,5 +114,10 @@ TreeEnsemble read_xgboost(const std::string& bytes, const std::string& name);
 
 /// Reads a model that LightGBM saved as text. Throws Error(input) as read_xgboost does.
 TreeEnsemble read_lightgbm(const std::string& text, const std::string& name);
+
+/// Reads an ONNX file whose prediction is that of one TreeEnsembleClassifier or TreeEnsembleRegressor of
+/// ai.onnx.ml, as skl2onnx writes scikit-learn's trees; nothing if it is another one, or its splits and sums
+/// are of a kind that TreeEnsemble has no words for. ONNX Runtime answers the same but for rounding.
+std::optional<TreeEnsemble> read_onnx_trees(const std::string& bytes, const std::string& name);
 
 }  // namespace harmonia
