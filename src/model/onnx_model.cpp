@@ -22,7 +22,7 @@ namespace {
 
 // Rows a call: enough that a call's own cost and the reading of the weights do not show, few enough that
 // what lies between two layers stays in the cache.
-constexpr std::size_t kBatchRows = 256;
+constexpr std::size_t kBatchRows = 512;
 
 // ONNX Runtime's log goes nowhere: what matters of it comes back as errors.
 void ORT_API_CALL no_log(void*, OrtLoggingLevel, const char*, const char*, const char*, const char*) {}
