@@ -95,7 +95,15 @@ def test_a_model_that_fails_when_it_runs(harmonia, tmp_path):
 def test_answers_that_are_not_one_a_row(harmonia, tmp_path):
     model = save_graph(tmp_path / "m.onnx", [helper.make_node("ReduceSum", ["x"], ["y"], keepdims=1)],
                        [("x", FLOAT, ["N", 3])], [("y", FLOAT, ["N", 1])])
-    refused(harmonia, model, "failed", "shape", code=3)
+    refused(harmonia, model, "'y' has the shape [1, 1]; expected as many rows as the input has")
+
+
+def test_answers_that_turn_out_not_to_be_one_a_row(harmonia, tmp_path):
+    """The shape is known when it runs, and not before: all rows' sum over and over."""
+    model = save_graph(tmp_path / "m.onnx", [helper.make_node("ReduceSum", ["x", "all"], ["y"], keepdims=1)],
+                       [("x", FLOAT, ["N", 3]), ], [helper.make_tensor_value_info("y", FLOAT, None)],
+                       [("all", np.array([0]))])
+    refused(harmonia, model, "'y' has the shape [1, 3]; expected as many rows")
 
 
 def test_missing_values_in_a_network(harmonia, tmp_path):
