@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/sha256.hpp"
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
 #include "harmonia/model/onnx_model.hpp"
+#include "harmonia/model/tree_ensemble.hpp"
 #include "model_file.hpp"
 #include "onnx_graph.hpp"
 
@@ -58,6 +62,43 @@ bool is_onnx(const std::string& address, std::string_view head) {
   return address.ends_with(".onnx") || looks_like_onnx(head);
 }
 
+bool has_suffix(const std::string& address, std::initializer_list<std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return address.ends_with(suffix); });
+}
+
+// JSON or UBJSON with a learner, or what the name says is XGBoost's: its reader tells what else it is.
+bool is_xgboost(const std::string& address, std::string_view head) {
+  if (head.starts_with("binf")) return true;  // XGBoost's own format of before 1.0
+  return (head.starts_with('{') && head.find("learner") != std::string_view::npos) ||
+         has_suffix(address, {".json", ".ubj", ".xgb"});
+}
+
+TreeModelOptions tree_options(const std::string& address, const char* kind, const std::string& bytes,
+                              const ModelOptions& options) {
+  TreeModelOptions found;
+  found.name = address;
+  found.kind = kind;
+  found.sha256 = sha256_hex(bytes);
+  found.margin = options.margin;
+  return found;
+}
+
+std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptions& options,
+                                    std::span<const double>) {
+  const std::string bytes = read_model_file(address);
+  return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", bytes, options));
+}
+
+bool is_lightgbm(const std::string& address, std::string_view head) {
+  return head.starts_with("tree\n") || head.starts_with("tree\r\n") || has_suffix(address, {".txt", ".lgb"});
+}
+
+std::unique_ptr<Model> open_lightgbm(const std::string& address, const ModelOptions& options,
+                                     std::span<const double>) {
+  const std::string text = read_model_file(address);
+  return make_tree_model(read_lightgbm(text, address), tree_options(address, "lightgbm", text, options));
+}
+
 bool is_onnx_trees(const std::string& address, std::string_view head) {
   return is_onnx(address, head) && is_onnx_trees_file(address);
 }
@@ -79,6 +120,8 @@ constexpr std::array kKinds{
     Kind{"http", is_http, open_http_model, 1, false},
     Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true},
     Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
+    Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
+    Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true},
 };
 
 std::string kind_names() {
@@ -97,8 +140,8 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
                 fmt::format("--model-kind {} is not known; kinds are {}", options.kind, kind_names()));
   }
   throw Error(ErrorCode::usage,
-              fmt::format("model '{}' is of no known kind; expected net.onnx, fn:f1…f4, cmd:PROGRAM "
-                          "ARGS or http(s)://host/v2/models/NAME",
+              fmt::format("model '{}' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, "
+                          "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
                           address));
 }
 

@@ -26,11 +26,12 @@ struct TreeInput {
   std::uint32_t set = 0;  ///< with `category`: which of TreeEnsemble::sets
 };
 
-/// The categories that a split singles out. A value is cut to a whole number; what is negative or beyond the
-/// bits is no member.
+/// The categories that a split singles out. A value is cut to a whole number; what is negative then or beyond
+/// the bits is no member.
 struct CategorySet {
   std::vector<std::uint32_t> words;  ///< bit c % 32 of words[c / 32]: category c is a member
   bool members_left = false;         ///< members go left and all others right; else the other way round
+  bool cut_below_zero = true;        ///< a value between −1 and 0 is category 0; else it is no member
 };
 
 /// A split: left if x < threshold.

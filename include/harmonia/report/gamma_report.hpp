@@ -26,6 +26,19 @@ struct GammaRunRecord {
   double seconds = 0;
 };
 
+/// The rows with the largest gamma, kept as they come.
+class WorstRows {
+ public:
+  explicit WorstRows(std::size_t count) : count_(count) {}
+  void add(const GammaRow& row);
+  /// Largest first.
+  const std::vector<GammaRow>& rows() const { return rows_; }
+
+ private:
+  std::size_t count_;
+  std::vector<GammaRow> rows_;
+};
+
 /// Writes a result as JSON, rows as they come, so that it needs no memory for them.
 class GammaJsonWriter {
  public:
@@ -36,6 +49,7 @@ class GammaJsonWriter {
  private:
   AtomicFile file_;
   GammaRunRecord record_;
+  WorstRows worst_{kWorstRows};
   bool empty_ = true;
 };
 
@@ -49,19 +63,6 @@ class GammaCsvWriter {
  private:
   AtomicFile file_;
   GammaRunRecord record_;
-};
-
-/// The rows with the largest gamma, kept as they come.
-class WorstRows {
- public:
-  explicit WorstRows(std::size_t count) : count_(count) {}
-  void add(const GammaRow& row);
-  /// Largest first.
-  const std::vector<GammaRow>& rows() const { return rows_; }
-
- private:
-  std::size_t count_;
-  std::vector<GammaRow> rows_;
 };
 
 /// A result as text for a person.
