@@ -113,6 +113,7 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
   app.footer(R"(Examples:
   harmonia gamma fn:f4?n=10 uniform:1000 --radius 1
   harmonia gamma "cmd:python3 score.py" rows.csv --id customer --radius auto --scale std --json result.json
+  harmonia gamma fraud.onnx rows.csv --radius 0.1 --scale std --model-output logits
   harmonia gamma http://localhost:8080/v2/models/fraud rows.npy --radius 0.1 --ball cross --sample 64
 
 gamma is |average of the model over the ball's points − the model at the row|: 0 where the model is harmonic.
