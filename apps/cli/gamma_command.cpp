@@ -17,6 +17,7 @@
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "report_command.hpp"
 
 namespace harmonia {
 namespace {
@@ -91,9 +92,10 @@ void GammaCommand::set_radius(const Subject& what, GammaRunRecord& record) {
 
 // Two results in one file, or a result over its data, would lose one of them.
 void GammaCommand::check_paths() const {
-  const std::vector<std::string> paths{run.json, run.csv, run.resume, subject.data, subject.schema_file};
+  const std::vector<std::string> paths{run.json,   run.csv,      run.html,
+                                       run.resume, subject.data, subject.schema_file};
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    for (std::size_t j = 0; j < std::min<std::size_t>(i, 3); ++j) {
+    for (std::size_t j = 0; j < std::min<std::size_t>(i, 4); ++j) {
       if (!paths[i].empty() && paths[i] == paths[j]) {
         throw Error(ErrorCode::usage,
                     fmt::format("{} is named twice; expected a file of its own for each", paths[i]));
@@ -150,7 +152,8 @@ void GammaCommand::execute() {
   std::unique_ptr<GammaCsvWriter> csv;
   std::unique_ptr<GammaJournal> journal;
   WorstRows worst(kWorstRows);
-  if (!run.json.empty()) json = std::make_unique<GammaJsonWriter>(run.json, record);
+  ReportOutput report(run);
+  if (!report.json().empty()) json = std::make_unique<GammaJsonWriter>(report.json(), record);
   if (!run.csv.empty()) csv = std::make_unique<GammaCsvWriter>(run.csv, record);
   if (!run.resume.empty()) journal = std::make_unique<GammaJournal>(run.resume, record);
   const auto show = [&](const GammaRow& row) {
@@ -190,6 +193,7 @@ void GammaCommand::execute() {
   }
   if (json) json->finish(summary, record.seconds);
   if (csv) csv->finish();
+  report.write();
   if (journal) journal->finish(summary.outcomes[static_cast<std::size_t>(Outcome::budget)] == 0);
   if (run.quiet) return;
   fmt::print("{}", gamma_table(record, summary, worst));

@@ -8,6 +8,7 @@
 
 #include "gamma_command.hpp"
 #include "harmonia/core/error.hpp"
+#include "report_command.hpp"
 
 namespace {
 
@@ -40,6 +41,7 @@ int main(int argc, char** argv) {
   program.footer("harmonia COMMAND --help tells the rest.");
   try {
     harmonia::add_gamma_command(program, argc, argv);
+    harmonia::add_report_command(program);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);
