@@ -19,7 +19,7 @@ constexpr std::size_t kMostScattered = 5000;  // rows drawn one by one
 constexpr std::size_t kBinsAcross = 120;      // where there are more
 constexpr std::size_t kBinsUp = 80;
 constexpr std::size_t kMostOnLine = 2000;
-constexpr std::size_t kHistogramBins = 40;
+constexpr std::size_t kFewestBins = 8, kMostBins = 40;
 constexpr double kRegular = 1e-6;  // of a range: how far a regular grid's lines may be off
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 
@@ -201,10 +201,13 @@ DrawnRows placed(const DrawnRows& rows) {
 }
 
 Json bins(const std::vector<double>& values, double from, double to) {
-  std::vector<std::size_t> counts(kHistogramBins);
+  // By the cube root, as is usual; a handful of rows are not spread over bins of one each.
+  const auto root = static_cast<std::size_t>(std::lround(2 * std::cbrt(static_cast<double>(values.size()))));
+  const std::size_t number = std::clamp(root, kFewestBins, kMostBins);
+  std::vector<std::size_t> counts(number);
   for (const double value : values) {
     const double share = to > from ? (value - from) / (to - from) : 0;
-    ++counts[std::min(kHistogramBins - 1, static_cast<std::size_t>(std::max(0.0, share) * kHistogramBins))];
+    ++counts[std::min(number - 1, static_cast<std::size_t>(std::max(0.0, share) * static_cast<double>(number)))];
   }
   return {{"from", from}, {"to", to}, {"counts", counts}};
 }

@@ -61,6 +61,7 @@ export function figure(value: number | null, digits = 4): HTMLElement {
 
 /** [low, high]; an upper end that is not known is a question mark. */
 export function interval(low: number | null, high: number | null): HTMLElement {
+  if (low === high && low !== null) return h("span", { class: "none", title: `every point was asked: ${low}` }, "exact");
   return h("span", { class: "interval" }, "[", figure(low), ", ", high === null ? "?" : figure(high), "]");
 }
 
@@ -78,7 +79,7 @@ export function table(caption: string, head: string[], rows: (Node | string)[][]
     h(
       "table",
       {},
-      h("caption", {}, caption),
+      h("caption", {}, h("span", {}, caption)),
       h("thead", {}, h("tr", {}, head.map((name, i) => cell("th", name, i)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((content, i) => cell("td", content, i))))),
     ),

@@ -86,29 +86,30 @@ function decisions(picture: Picture, model: DrawnModel, result: Result, classes:
 function outputs(picture: Picture, model: DrawnModel, result: Result, domain: [number, number]) {
   return (width: number, theme: Theme): Element => {
     const values = model.value ?? [];
-    const color: Plot.ScaleOptions = { type: "linear", domain, range: theme.output, interpolate: "rgb" };
     const marks =
       picture.kind === "grid"
         ? picture.binned
           ? [raster(picture, values)]
           : [Plot.contour(values, { ...grid(picture), fill: Plot.identity, stroke: theme.text, strokeOpacity: 0.15, thresholds: 14 })]
         : [Plot.dot(picture.x, { x: picture.x, y: picture.y, fill: values as number[], r: picture.rows > 1000 ? 2 : 3.5 })];
-    return Plot.plot({ ...frame(picture, result, width), color: spread(color, domain), marks });
+    return Plot.plot({ ...frame(picture, result, width), color: spread(theme.output, domain), marks });
   };
 }
 
-/** A scale of several colours needs as many places in its domain. */
-function spread(scale: Plot.ScaleOptions, [low, high]: [number, number]): Plot.ScaleOptions {
-  const colours = scale.range as string[];
-  const domain = colours.map((_, i) => low + ((high - low) * i) / (colours.length - 1));
-  return { ...scale, domain, clamp: true };
+/** A scale of several colours needs as many places in its domain. A power above 1 gives small values more of them. */
+function spread(colours: string[], [low, high]: [number, number], power = 1): Plot.ScaleOptions {
+  const domain = colours.map((_, i) => low + (high - low) * (i / (colours.length - 1)) ** power);
+  return { type: "linear", domain, range: colours, interpolate: "rgb", clamp: true };
 }
+
+// Most gammas are far below the largest: the root shows both.
+const gammaPower = 2;
 
 function gammas(picture: Picture, model: DrawnModel, result: Result, largest: number) {
   return (width: number, theme: Theme): Element => {
-    const color = spread({ type: "linear", range: theme.gamma, interpolate: "rgb" }, [0, largest]);
+    const color = spread(theme.gamma, [0, largest], gammaPower);
     const whole = model.gamma.every((g) => g !== null);
-    const steps = Array.from({ length: 9 }, (_, i) => ((i + 1) * largest) / 10);
+    const steps = Array.from({ length: 9 }, (_, i) => largest * ((i + 1) / 10) ** gammaPower);
     const marks =
       picture.kind === "grid"
         ? picture.binned || !whole
@@ -117,11 +118,9 @@ function gammas(picture: Picture, model: DrawnModel, result: Result, largest: nu
               Plot.contour(model.gamma, {
                 ...grid(picture),
                 fill: Plot.identity,
-                thresholds: [-1, largest / 200, ...steps],
-                stroke: theme.text,
-                strokeOpacity: 0.12,
-                strokeWidth: 0.5,
+                thresholds: [-1, ...steps],
               }),
+              Plot.contour(model.gamma, { ...grid(picture), stroke: theme.text, strokeOpacity: 0.2, strokeWidth: 0.5, thresholds: steps }),
             ]
         : [
             Plot.dot(picture.x, {
@@ -145,6 +144,7 @@ function lines(picture: Picture, values: (number | null)[], result: Result, labe
       width,
       height: height(width),
       marginLeft: 52,
+      marginBottom: 40,
       x: { label: result.features[0] ?? "x0" },
       y: { label, grid: true, zero },
       style: { fontSize: "12px", background: "transparent" },
@@ -153,17 +153,19 @@ function lines(picture: Picture, values: (number | null)[], result: Result, labe
 }
 
 /** The colours' legend, for the width of a plot. */
-function ramp(label: string, colours: (theme: Theme) => string[], [low, high]: [number, number]): HTMLElement {
+function ramp(label: string, colours: (theme: Theme) => string[], [low, high]: [number, number], power = 1): HTMLElement {
   return plot(`${label} from ${short(low)} to ${short(high)}`, "", (width, theme) =>
     Plot.legend({
-      color: spread({ type: "linear", range: colours(theme), interpolate: "rgb" }, [low, high]),
+      color: spread(colours(theme), [low, high], power),
       label,
       width: Math.min(300, width),
-      ticks: 4,
-      marginLeft: 8,
-      marginRight: 24,
-      style: { fontSize: "12px", background: "transparent" },
-    } as Plot.LegendOptions & { color: Plot.ScaleOptions }),
+      // A list of ticks works, and the types do not know it.
+      ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => low + share ** power * (high - low)) as unknown as number,
+      tickFormat: (d: number) => short(d, 2),
+      marginLeft: 16,
+      marginRight: 28,
+      style: { fontSize: "12px", background: "transparent", overflow: "visible" },
+    }),
   );
 }
 
@@ -179,6 +181,7 @@ function note(picture: Picture): string {
     return `${counted(picture.rows, "row")} of a regular grid; each point drawn stands for ${picture.cell} × ${picture.cell} of them.`;
   }
   if (picture.cell > 1) return `${counted(picture.rows, "row")}; each point drawn is the mean of ${grouped(picture.cell)}.`;
+  if (picture.kind === "line") return `${counted(picture.rows, "row")}, in the order of the feature.`;
   return picture.kind === "grid"
     ? `${counted(picture.rows, "row")} of a regular grid, ${picture.across} × ${picture.up}.`
     : `${counted(picture.rows, "row")}, each drawn where it lies.`;
@@ -212,7 +215,7 @@ export function maps(result: Result): HTMLElement | null {
           "div",
           { class: "pair keys" },
           classes.length > 0 ? swatches(classes) : picture.models.some((m) => m.value) ? ramp("output", (t) => t.output, range) : null,
-          ramp("γ", (t) => t.gamma, [0, largest]),
+          ramp("γ", (t) => t.gamma, [0, largest], gammaPower),
         );
   const lead = picture.kind === "line" ? "" : several ? " All models share the same colours." : "";
   return section("Where γ lies", h("p", { class: "note" }, note(picture) + lead), rows, keys);

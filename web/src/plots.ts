@@ -16,7 +16,7 @@ const drawn: Drawn[] = [];
 export function plot(label: string, caption: string, draw: Draw): HTMLElement {
   const place = h("div", { class: "plot", role: "img", "aria-label": label });
   drawn.push({ place, draw, width: 0 });
-  return h("figure", {}, place, caption !== "" && h("figcaption", {}, caption));
+  return h("figure", {}, caption !== "" && h("figcaption", {}, caption), place);
 }
 
 function redraw(item: Drawn, theme: Theme): void {

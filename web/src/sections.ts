@@ -28,7 +28,7 @@ export function summary(result: Result): HTMLElement | null {
   const cards = [
     card("mean γ", figure(gamma.mean), h("span", {}, `${sure} interval `, interval(gamma.low, gamma.high))),
     card("root mean square", figure(gamma.rms), gamma.rms === null ? "not known" : "weighs large γ more"),
-    card("of the output's spread", gamma.relative === null ? "–" : percentOf(gamma.relative), "mean γ over its standard deviation"),
+    card("share of the spread", gamma.relative === null ? "–" : percentOf(gamma.relative), "mean γ over the output's standard deviation"),
     card("rows", h("data", { value: String(rows) }, grouped(rows)), result.evaluations === null ? null : `${grouped(result.evaluations)} evaluations`),
   ];
   return h("div", { class: "summary" }, h("p", { class: "lead" }, sentence(result, gamma)), h("dl", { class: "cards" }, cards));
