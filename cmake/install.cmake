@@ -6,6 +6,15 @@ install(TARGETS harmonia EXPORT harmonia-targets ARCHIVE DESTINATION ${CMAKE_INS
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS harmonia_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(HARMONIA_ONNXRUNTIME_BUNDLED)
+  # The library that was fetched goes along, into a folder of ours: it is no system-wide ONNX Runtime.
+  get_filename_component(HARMONIA_ONNXRUNTIME_FILE ${ONNXRUNTIME_LIBRARY} REALPATH)
+  install(FILES ${HARMONIA_ONNXRUNTIME_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR}/harmonia)
+  get_filename_component(HARMONIA_ONNXRUNTIME_NAME ${HARMONIA_ONNXRUNTIME_FILE} NAME)
+  set_target_properties(harmonia_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/harmonia")
+else()
+  set_target_properties(harmonia_cli PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
 install(EXPORT harmonia-targets NAMESPACE harmonia:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/harmonia)
 configure_package_config_file(cmake/harmonia-config.cmake.in harmonia-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/harmonia)

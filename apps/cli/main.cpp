@@ -6,9 +6,11 @@
 #include <new>
 #include <string>
 
+#include "compare_command.hpp"
 #include "gamma_command.hpp"
 #include "harmonia/core/error.hpp"
 #include "report_command.hpp"
+#include "sweep_command.hpp"
 
 namespace {
 
@@ -41,6 +43,8 @@ int main(int argc, char** argv) {
   program.footer("harmonia COMMAND --help tells the rest.");
   try {
     harmonia::add_gamma_command(program, argc, argv);
+    harmonia::add_compare_command(program, argc, argv);
+    harmonia::add_sweep_command(program, argc, argv);
     harmonia::add_report_command(program);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -26,10 +26,6 @@ void write_page(const std::vector<std::string>& results, const std::string& path
   file.commit();
 }
 
-void check_report() {
-  if (const std::string missing = report_missing(); !missing.empty()) throw Error(ErrorCode::usage, missing);
-}
-
 struct ReportCommand {
   std::vector<std::string> results;
   std::string out = "report.html";
@@ -47,10 +43,20 @@ struct ReportCommand {
 
 }  // namespace
 
+void check_report() {
+  if (const std::string missing = report_missing(); !missing.empty()) throw Error(ErrorCode::usage, missing);
+}
+
 ReportOutput::ReportOutput(const RunOptions& options) : html_(options.html), json_(options.json) {
   if (html_.empty()) return;
   check_report();
-  if (!json_.empty()) return;
+  if (!json_.empty()) {
+    // The page is made of the file, so that it has to be there to be read.
+    if (std::filesystem::exists(json_) && !std::filesystem::is_regular_file(json_)) {
+      throw Error(ErrorCode::usage, fmt::format("--json {} is no plain file; --html needs one", json_));
+    }
+    return;
+  }
   std::string path = (std::filesystem::temp_directory_path() / "harmonia-XXXXXX").string();
   const int descriptor = ::mkstemp(path.data());
   if (descriptor < 0) throw Error(ErrorCode::input, fmt::format("cannot write {}", path));

@@ -10,6 +10,9 @@ namespace harmonia {
 /// Adds `harmonia report` to the program; it runs when it was the command given.
 void add_report_command(CLI::App& program);
 
+/// Throws Error(usage) if this build writes no pages.
+void check_report();
+
 /// The page that --html asks a measuring command for. It is made of the command's JSON: of the file that
 /// --json names, or of one that is removed afterwards.
 class ReportOutput {

@@ -14,18 +14,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNamedFeatures = 1000;  // more names than that help nobody
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json statistics_json(const GammaStatistics& s) {
-  return {{"mean", or_null(s.mean)}, {"low", or_null(s.low)},
-          {"high", or_null(s.high)}, {"stderr", or_null(s.standard_error)},
-          {"rms", or_null(s.rms)},   {"relative", or_null(s.relative)},
-          {"rows", s.rows}};
-}
-
 Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) {
   Json list = Json::array();
   for (const Contribution& part : parts) {
@@ -50,6 +38,24 @@ Json named_values(const std::vector<double>& x, const DataInfo& data) {
 }
 
 }  // namespace
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json or_null(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+
+Json model_json(const ModelInfo& model, const char* name_key) {
+  Json json{
+      {name_key, model.name}, {"kind", model.kind}, {"inputs", model.inputs}, {"outputs", model.outputs}};
+  if (!model.sha256.empty()) json["sha256"] = model.sha256;
+  return json;
+}
+
+Json statistics_json(const GammaStatistics& s) {
+  return {{"mean", or_null(s.mean)}, {"low", or_null(s.low)},
+          {"high", or_null(s.high)}, {"stderr", or_null(s.standard_error)},
+          {"rms", or_null(s.rms)},   {"relative", or_null(s.relative)},
+          {"rows", s.rows}};
+}
 
 Json values_json(const std::vector<double>& x) {
   Json list = Json::array();

@@ -207,7 +207,8 @@ Json bins(const std::vector<double>& values, double from, double to) {
   std::vector<std::size_t> counts(number);
   for (const double value : values) {
     const double share = to > from ? (value - from) / (to - from) : 0;
-    ++counts[std::min(number - 1, static_cast<std::size_t>(std::max(0.0, share) * static_cast<double>(number)))];
+    ++counts[std::min(number - 1,
+                      static_cast<std::size_t>(std::max(0.0, share) * static_cast<double>(number)))];
   }
   return {{"from", from}, {"to", to}, {"counts", counts}};
 }

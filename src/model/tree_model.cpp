@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cmath>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/model/tree_ensemble.hpp"
+#include "tree_link.hpp"
+#include "tree_pack.hpp"
+#include "tree_rows.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kRows = 256;             // walked together, so that trees stay in the cache for them
+constexpr std::size_t kRowBytes = 256 * 1024;  // … or fewer, if they are wide
+constexpr std::size_t kLeastRows = 64;
+constexpr std::size_t kWidestVector = std::size_t{1} << 27;  // inputs; offsets of 16 rows fit 32 bits
+constexpr std::size_t kTreeBytes = 128 * 1024;  // of trees that are walked by all these rows in turn
+
+WalkTrees walk_for([[maybe_unused]] Simd simd) {
+#if defined(__x86_64__)
+  if (simd == Simd::avx512) return walk_trees_avx512;
+  if (simd == Simd::avx2) return walk_trees_avx2;
+#endif
+  return walk_trees_scalar;
+}
+
+ModelInfo info_of(const TreeEnsemble& ensemble, const TreeModelOptions& options) {
+  ModelInfo info;
+  info.name = options.name;
+  info.kind = options.kind;
+  info.inputs = ensemble.columns;
+  info.outputs = options.margin ? ensemble.margins() : link_outputs(ensemble.link, ensemble.margins());
+  info.scalar = ensemble.scalar;
+  info.takes_missing = ensemble.takes_missing;
+  info.binary = ensemble.binary && !options.margin;
+  info.sha256 = options.sha256;
+  info.features = ensemble.features;
+  info.classes = ensemble.classes;
+  return info;
+}
+
+class TreeModel final : public Model {
+ public:
+  TreeModel(const TreeEnsemble& ensemble, const TreeModelOptions& options)
+      : info_(info_of(ensemble, options)),
+        rows_(ensemble),
+        trees_(pack_trees(ensemble)),
+        base_(ensemble.base),
+        factor_(ensemble.factor),
+        link_(options.margin ? TreeLink{} : ensemble.link),
+        walk_(walk_for(ensemble.inputs.size() <= kWidestVector ? options.simd : Simd::scalar)) {}
+
+  const ModelInfo& info() const override { return info_; }
+
+  void evaluate(RowsView x, MutableRowsView y) const override {
+    const std::size_t bytes = std::max<std::size_t>(1, x.columns()) * sizeof(float);
+    const std::size_t together = std::clamp(kRowBytes / bytes, kLeastRows, kRows);
+    TreeRowsMaker::Buffer buffer;
+    std::vector<std::int64_t> sums;
+    for (std::size_t first = 0; first < x.rows(); first += together) {
+      const std::size_t count = std::min(together, x.rows() - first);
+      const TreeRows rows = rows_.make(x, first, count, buffer);
+      sums.assign(count * base_.size(), 0);
+      for (const TreePack& pack : trees_.packs) walk(pack, rows, sums);
+      answer(sums, y.slice(first, count));
+    }
+  }
+
+ private:
+  void walk(const TreePack& pack, const TreeRows& rows, std::vector<std::int64_t>& sums) const {
+    const std::size_t each = std::max<std::size_t>(
+        1, (pack.threshold.size() * 2 * sizeof(float) + pack.leaf.size() * sizeof(std::int64_t)) /
+               pack.view.count);
+    const std::size_t step = std::max<std::size_t>(1, kTreeBytes / each);
+    for (std::size_t tree = 0; tree < pack.view.count; tree += step) {
+      walk_(pack.view, tree, std::min(tree + step, pack.view.count), rows, sums.data());
+    }
+  }
+
+  void answer(const std::vector<std::int64_t>& sums, MutableRowsView y) const {
+    std::vector<double> margins(base_.size());
+    for (std::size_t row = 0; row < y.rows; ++row) {
+      for (std::size_t k = 0; k < margins.size(); ++k) {
+        margins[k] = base_[k] + factor_ * (static_cast<double>(sums[k * y.rows + row]) * trees_.unit[k]);
+      }
+      apply_link(link_, margins, {y.row(row), y.columns});
+    }
+  }
+
+  ModelInfo info_;
+  TreeRowsMaker rows_;
+  PackedEnsemble trees_;
+  std::vector<double> base_;
+  double factor_;
+  TreeLink link_;
+  WalkTrees walk_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> make_tree_model(const TreeEnsemble& ensemble, const TreeModelOptions& options) {
+  check_trees(ensemble, options.name);
+  return std::make_unique<TreeModel>(ensemble, options);
+}
+
+}  // namespace harmonia

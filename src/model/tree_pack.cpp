@@ -1,0 +1,186 @@
+#include "tree_pack.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace harmonia {
+namespace {
+
+constexpr int kFixedBits = 62;  // of the largest sum that leaves can come to
+constexpr std::size_t kPadding = 16;
+constexpr std::int32_t kMissingLeft = std::numeric_limits<std::int32_t>::min();
+
+bool is_leaf(std::int32_t at) { return at < 0; }
+
+// A tree's nodes, leaves and their depth.
+struct Shape {
+  unsigned depth = 0;
+  std::vector<std::int32_t> leaves;
+};
+
+Shape shape_of(const TreeEnsemble& ensemble, const Tree& tree) {
+  Shape shape;
+  std::vector<std::pair<std::int32_t, unsigned>> open{{tree.root, 0U}};
+  while (!open.empty()) {
+    const auto [at, depth] = open.back();
+    open.pop_back();
+    if (is_leaf(at)) {
+      shape.depth = std::max(shape.depth, depth);
+      shape.leaves.push_back(~at);
+    } else {
+      open.emplace_back(ensemble.nodes[static_cast<std::size_t>(at)].left, depth + 1);
+      open.emplace_back(ensemble.nodes[static_cast<std::size_t>(at)].right, depth + 1);
+    }
+  }
+  return shape;
+}
+
+// Fixed point so fine that no sum of leaves can overflow, one scale for each margin.
+std::vector<int> exponents(const TreeEnsemble& ensemble, const std::vector<Shape>& shapes) {
+  std::vector<double> largest_sum(ensemble.margins(), 0.0);
+  const std::size_t width = ensemble.leaf_width;
+  for (std::size_t t = 0; t < shapes.size(); ++t) {
+    for (std::size_t k = 0; k < width; ++k) {
+      double largest = 0;
+      for (const std::int32_t leaf : shapes[t].leaves) {
+        largest = std::max(largest, std::abs(ensemble.leaves[static_cast<std::size_t>(leaf) * width + k]));
+      }
+      largest_sum[width == 1 ? ensemble.trees[t].output : k] += largest;
+    }
+  }
+  std::vector<int> found;
+  for (const double sum : largest_sum) {
+    int bits = 0;
+    std::frexp(sum, &bits);  // sum < 2^bits
+    found.push_back(sum > 0 ? kFixedBits - bits : 0);
+  }
+  return found;
+}
+
+class Packer {
+ public:
+  Packer(const TreeEnsemble& ensemble, std::vector<int> exponents)
+      : ensemble_(ensemble), exponents_(std::move(exponents)) {}
+
+  void complete(TreePack& pack, const Tree& tree) {
+    const std::size_t slots = std::size_t{1} << pack.view.depth;
+    const std::size_t slot0 = pack.threshold.size(), leaf0 = pack.leaf.size();
+    pack.threshold.resize(slot0 + slots, 0.0F);
+    if (exact()) pack.exact.resize(slot0 + slots, 0.0);
+    pack.input.resize(slot0 + slots, 0);
+    pack.leaf.resize(leaf0 + slots * ensemble_.leaf_width);
+    std::vector<std::pair<std::size_t, std::int32_t>> open{{1, tree.root}};
+    while (!open.empty()) {
+      const auto [position, at] = open.back();
+      open.pop_back();
+      if (position >= slots) {
+        put_leaf(pack, leaf0 + (position - slots) * ensemble_.leaf_width, ~at, tree.output);
+      } else if (is_leaf(at)) {
+        open.emplace_back(2 * position, at);
+        open.emplace_back(2 * position + 1, at);
+      } else {
+        const TreeNode& node = put_split(pack, slot0 + position, at);
+        open.emplace_back(2 * position, node.left);
+        open.emplace_back(2 * position + 1, node.right);
+      }
+    }
+  }
+
+  void deep(TreePack& pack, const Tree& tree) {
+    pack.first.push_back(pack.child.size());
+    std::vector<std::pair<std::size_t, std::int32_t>> open{{add_slots(pack, 1), tree.root}};
+    while (!open.empty()) {
+      const auto [slot, at] = open.back();
+      open.pop_back();
+      if (is_leaf(at)) {
+        const std::size_t leaf0 = pack.leaf.size();
+        pack.leaf.resize(leaf0 + ensemble_.leaf_width);
+        put_leaf(pack, leaf0, ~at, tree.output);
+        pack.child[slot] = ~static_cast<std::int32_t>(leaf0 / ensemble_.leaf_width);
+        continue;
+      }
+      const TreeNode& node = put_split(pack, slot, at);
+      const std::size_t children = add_slots(pack, 2);
+      pack.child[slot] = static_cast<std::int32_t>(children);
+      open.emplace_back(children, node.left);
+      open.emplace_back(children + 1, node.right);
+    }
+  }
+
+ private:
+  bool exact() const { return ensemble_.scalar == Scalar::float64; }
+
+  std::size_t add_slots(TreePack& pack, std::size_t count) const {
+    const std::size_t slot = pack.child.size();
+    pack.child.resize(slot + count, 0);
+    pack.threshold.resize(slot + count, 0.0F);
+    if (exact()) pack.exact.resize(slot + count, 0.0);
+    pack.input.resize(slot + count, 0);
+    return slot;
+  }
+
+  const TreeNode& put_split(TreePack& pack, std::size_t slot, std::int32_t at) const {
+    const TreeNode& node = ensemble_.nodes[static_cast<std::size_t>(at)];
+    pack.threshold[slot] = static_cast<float>(node.threshold);
+    if (exact()) pack.exact[slot] = node.threshold;
+    pack.input[slot] = static_cast<std::int32_t>(node.input) | (node.missing_left ? kMissingLeft : 0);
+    return node;
+  }
+
+  void put_leaf(TreePack& pack, std::size_t to, std::int32_t leaf, std::uint32_t output) const {
+    for (std::size_t k = 0; k < ensemble_.leaf_width; ++k) {
+      const double value = ensemble_.leaves[static_cast<std::size_t>(leaf) * ensemble_.leaf_width + k];
+      const int exponent = exponents_[ensemble_.leaf_width == 1 ? output : k];
+      pack.leaf[to + k] = std::llrint(std::ldexp(value, exponent));
+    }
+  }
+
+  const TreeEnsemble& ensemble_;
+  std::vector<int> exponents_;
+};
+
+}  // namespace
+
+PackedEnsemble pack_trees(const TreeEnsemble& ensemble) {
+  std::vector<Shape> shapes;
+  for (const Tree& tree : ensemble.trees) shapes.push_back(shape_of(ensemble, tree));
+  const std::vector<int> scale = exponents(ensemble, shapes);
+  // By output and depth; all deep trees of an output together.
+  std::map<std::pair<std::uint32_t, unsigned>, TreePack> groups;
+  Packer packer(ensemble, scale);
+  for (std::size_t t = 0; t < shapes.size(); ++t) {
+    const Tree& tree = ensemble.trees[t];
+    const bool complete = shapes[t].depth <= kCompleteDepth;
+    TreePack& pack = groups[{tree.output, complete ? shapes[t].depth : kCompleteDepth + 1}];
+    pack.view.depth = std::max(pack.view.depth, shapes[t].depth);
+    pack.view.output = tree.output;
+    ++pack.view.count;
+    if (complete) {
+      packer.complete(pack, tree);
+    } else {
+      packer.deep(pack, tree);
+    }
+  }
+  PackedEnsemble packed;
+  for (auto& [key, pack] : groups) {
+    packed.packs.push_back(std::move(pack));
+    TreePack& kept = packed.packs.back();
+    // Vectors are read past the last slots of a small tree.
+    kept.threshold.resize(kept.threshold.size() + kPadding);
+    kept.input.resize(kept.input.size() + kPadding);
+    kept.view.threshold = kept.threshold.data();
+    kept.view.exact = kept.exact.empty() ? nullptr : kept.exact.data();
+    kept.view.input = kept.input.data();
+    kept.view.child = kept.child.empty() ? nullptr : kept.child.data();
+    kept.view.first = kept.first.data();
+    kept.view.leaf = kept.leaf.data();
+    kept.view.leaf_width = ensemble.leaf_width;
+  }
+  for (const int exponent : scale) packed.unit.push_back(std::ldexp(1.0, -exponent));
+  return packed;
+}
+
+}  // namespace harmonia

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harmonia/model/tree_ensemble.hpp"
+#include "tree_walk.hpp"
+
+namespace harmonia {
+
+/// The memory behind one PackedTrees.
+struct TreePack {
+  PackedTrees view;
+  std::vector<float> threshold;
+  std::vector<double> exact;
+  std::vector<std::int32_t> input, child;
+  std::vector<std::size_t> first;
+  std::vector<std::int64_t> leaf;
+};
+
+/// An ensemble's trees, grouped by output and depth, with their leaves in fixed point.
+struct PackedEnsemble {
+  std::vector<TreePack> packs;
+  std::vector<double> unit;  ///< of each margin: what 1 in the sum stands for
+};
+
+PackedEnsemble pack_trees(const TreeEnsemble& ensemble);
+
+}  // namespace harmonia
