@@ -144,8 +144,8 @@ export function brackets(label: string, axis: string, items: Bracket[], zero: bo
     return Plot.plot({
       width,
       height: 46 * rows.length + 50,
-      marginLeft: 12,
-      marginRight: 20,
+      marginLeft: 28,
+      marginRight: 28,
       marginTop: 8,
       marginBottom: 40,
       style,
@@ -157,7 +157,7 @@ export function brackets(label: string, axis: string, items: Bracket[], zero: bo
         Plot.link(known.filter((r) => r.low !== null && r.high !== null), { x1: "low", x2: "high", y1: y, y2: y, stroke: colour, strokeWidth: 3, strokeOpacity: 0.55, strokeLinecap: "round" }),
         Plot.link(known.filter((r) => r.low !== null && r.high === null), { x1: "low", x2: "middle", y1: y, y2: y, stroke: colour, strokeWidth: 3, strokeOpacity: 0.35, strokeDasharray: "4,4" }),
         Plot.dot(known, { x: "middle", y, fill: colour, r: 4.5, stroke: theme.background, strokeWidth: 1 }),
-        Plot.text(rows, { frameAnchor: "left", y, dy: -16, text: (r: Bracket) => cut(r.detail === "" ? r.name : `${r.name}  ·  ${r.detail}`), fill: theme.text, textAnchor: "start", stroke: theme.background, strokeWidth: 4 }),
+        Plot.text(rows, { frameAnchor: "left", y, dy: -16, text: (r: Bracket) => cut(r.detail === "" ? r.name : `${r.name}  ·  ${r.detail}`), fill: theme.text, textAnchor: "start", stroke: theme.background, strokeWidth: 6 }),
       ],
     });
   });

@@ -72,7 +72,7 @@ export function section(title: string, ...children: Child[]): HTMLElement {
 /** A table that scrolls in a box of its own where it is wider than the page. */
 export function table(caption: string, head: string[], rows: (Node | string)[][], numeric: boolean[]): HTMLElement {
   const cell = (tag: string, content: Node | string, column: number): HTMLElement =>
-    h(tag, { class: numeric[column] === true ? "number" : null, scope: tag === "th" ? "col" : null }, content);
+    h(tag, { class: numeric[column] === true ? "number" : typeof content === "string" && content.length > 14 ? "words" : null, scope: tag === "th" ? "col" : null }, content);
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },

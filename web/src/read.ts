@@ -111,6 +111,7 @@ export interface Result {
   segments: { by: string; values: Segment[] } | null;
   ranking: string[][];
   text: string | null;
+  intervals: string | null;
   rowCount: number;
   rowsKept: number;
 }
@@ -288,6 +289,7 @@ export function readResult(value: Value): Result {
         : { by: word(by.by), values: list(by.values).map((v) => ({ ...statistics(v), value: word(fields(v).value) })) },
     ranking: list(summary.ranking).map((group) => list(group).map(word)),
     text: text(summary.text),
+    intervals: text(summary.intervals),
     rowCount: number(frame.row_count) ?? rows.length,
     rowsKept: rows.length,
   };

@@ -31,7 +31,7 @@ export function summary(result: Result): HTMLElement | null {
     card("share of the spread", gamma.relative === null ? "–" : percentOf(gamma.relative), "mean γ over the output's standard deviation"),
     card("rows", h("data", { value: String(rows) }, grouped(rows)), result.evaluations === null ? null : `${grouped(result.evaluations)} evaluations`),
   ];
-  return h("div", { class: "summary" }, h("p", { class: "lead" }, sentence(result, gamma)), h("dl", { class: "cards" }, cards));
+  return h("div", { class: "summary" }, h("p", { class: "lead" }, sentence(result, gamma)), about(result), h("dl", { class: "cards" }, cards));
 }
 
 function percentOf(share: number): HTMLElement {
@@ -42,9 +42,14 @@ function sentence(result: Result, gamma: Statistics): string {
   const rows = gamma.rows ?? 0;
   const radius = typeof result.options.radius === "number" ? ` within radius ${short(result.options.radius)}` : "";
   const start = `Around ${rows === 1 ? "the row" : `${counted(rows, "row")}`} of ${result.source} the model is ${short(gamma.mean)} from harmonic${rows === 1 ? "" : " on average"}${radius}.`;
-  if (rows < 2 || gamma.low === null) return start;
+  if (rows < 2 || gamma.low === null || result.intervals !== null) return start;
   const to = gamma.high === null ? `is at least ${short(gamma.low)}; an upper end is not known` : `lies between ${short(gamma.low)} and ${short(gamma.high)}`;
   return `${start} If these rows are a random sample of many, the mean of the many ${to} (${percent(result.confidence)}).`;
+}
+
+/** What the intervals are about, where the result says it. */
+function about(result: Result): HTMLElement | null {
+  return result.intervals === null ? null : h("p", { class: "note" }, `Intervals: ${result.intervals}.`);
 }
 
 export function warnings(result: Result): HTMLElement | null {
@@ -69,6 +74,7 @@ export function compared(result: Result): HTMLElement | null {
   return section(
     "The models compared",
     result.text !== null && h("p", { class: "lead" }, result.text),
+    about(result),
     table(caption, ["rank", "model", "mean γ", `${sure} interval`, "rms", "of the output's spread", "rows"], rows, [true, false, true, true, true, true, true]),
     brackets(
       "mean gamma of each model with its interval",
@@ -112,7 +118,7 @@ export function sweepTable(result: Result): HTMLElement | null {
   if (result.sweep.length === 0) return null;
   const sure = percent(result.confidence);
   const rows = result.sweep.map((p) => [figure(p.radius), figure(p.mean), interval(p.low, p.high), figure(p.rms), p.relative === null ? "–" : percentOf(p.relative), p.rows === null ? "–" : grouped(p.rows)]);
-  return section("The radii", table(`γ of ${result.model} by radius`, ["radius", "mean γ", `${sure} interval`, "rms", "of the output's spread", "rows"], rows, [true, true, true, true, true, true]));
+  return section("The radii", result.text !== null && h("p", { class: "lead" }, result.text), about(result), table(`γ of ${result.model} by radius`, ["radius", "mean γ", `${sure} interval`, "rms", "of the output's spread", "rows"], rows, [true, true, true, true, true, true]));
 }
 
 export function segments(result: Result): HTMLElement | null {
