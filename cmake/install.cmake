@@ -4,7 +4,9 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS harmonia EXPORT harmonia-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS harmonia_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET harmonia_cli)
+  install(TARGETS harmonia_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT harmonia-targets NAMESPACE harmonia:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/harmonia)
 configure_package_config_file(cmake/harmonia-config.cmake.in harmonia-config.cmake
