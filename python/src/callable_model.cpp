@@ -19,7 +19,10 @@ namespace {
 
 constexpr std::size_t kMostBuffers = 64;  // one a thread is enough unless the function keeps what it is given
 
-std::string shape_text(const nb::object& array) { return nb::cast<std::string>(nb::str(array.attr("shape"))); }
+std::string shape_text(const nb::object& array) {
+  const nb::object shape = array.attr("shape");
+  return nb::str(shape).c_str();
+}
 
 // An array that batches are copied into. The function may keep what it is given, in a cache or a traceback, so the
 // memory is Python's and is used again only when nobody else has it.

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -51,8 +52,8 @@ PythonModel function_model(nb::object function, const std::string& name, const s
 nb::object evaluate(const PythonModel& model, const RowsArray& rows) {
   const ModelInfo& info = model.model->info();
   if (rows.shape(1) != info.inputs) {
-    throw Error(ErrorCode::input, "rows of " + std::to_string(rows.shape(1)) + " columns; model " + info.name +
-                                      " expects " + std::to_string(info.inputs));
+    throw Error(ErrorCode::input,
+                fmt::format("data has {} columns; model {} expects {}", rows.shape(1), info.name, info.inputs));
   }
   const std::size_t count = rows.shape(0);
   std::vector<double> y(count * info.outputs);
@@ -99,7 +100,11 @@ void bind_model(nb::module_& m) {
       "binary"_a, "missing"_a, "margin"_a);
   m.def(
       "needs_example",
-      [](const std::string& address, const std::string& kind) { return needs_example(address, {.kind = kind}); },
+      [](const std::string& address, const std::string& kind) {
+        ModelOptions options;
+        options.kind = kind;
+        return needs_example(address, options);
+      },
       "address"_a, "kind"_a);
 }
 

@@ -1,0 +1,123 @@
+"""The C++ library behind the package."""
+
+from typing import Any, Callable, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+OUTCOMES: list[str]
+
+class Model:
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def inputs(self) -> int: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def features(self) -> list[str]: ...
+    @property
+    def classes(self) -> list[str]: ...
+    def evaluate(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+class Data:
+    @property
+    def source(self) -> str: ...
+    @property
+    def inputs(self) -> int: ...
+    @property
+    def features(self) -> list[str]: ...
+    def first_row(self) -> list[float]: ...
+    def values(self) -> NDArray[np.float64]: ...
+
+class Result:
+    def columns(self) -> dict[str, Any]: ...
+    def summary(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def classes(self) -> list[str]: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def features(self) -> list[str]: ...
+    @property
+    def radius(self) -> float: ...
+    @property
+    def ball(self) -> str: ...
+    @property
+    def output(self) -> str: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+
+def function_model(
+    function: Callable[[NDArray[Any]], Any],
+    name: str,
+    example: Sequence[float],
+    float32: bool,
+    batch: int,
+    reentrant: bool,
+    missing: bool,
+    binary: bool,
+    features: Sequence[str],
+    classes: Sequence[str],
+) -> Model: ...
+def open_model(
+    address: str,
+    example: Sequence[float],
+    kind: str,
+    headers: Sequence[str],
+    ca_file: str,
+    output_name: str,
+    timeout: float,
+    retries: int,
+    binary: bool,
+    missing: bool,
+    margin: bool,
+) -> Model: ...
+def needs_example(address: str, kind: str) -> bool: ...
+def memory_data(
+    array: NDArray[np.float64], names: Sequence[str], ids: Sequence[str], labels: Sequence[str]
+) -> Data: ...
+def open_data(
+    spec: str, columns: Sequence[str], drop: Sequence[str], id: str, label: str, inputs: int, seed: int
+) -> Data: ...
+def gamma(
+    model: Model,
+    data: Data,
+    *,
+    radius: Optional[float],
+    ball: str,
+    average: str,
+    output: str,
+    sample: int,
+    precision: float,
+    floor: float,
+    confidence: float,
+    explain: int,
+    scale: str,
+    schema_file: str,
+    schema: Optional[str],
+    fixed: Sequence[int],
+    model_output: str,
+    paper: bool,
+    batch: int,
+    seed: int,
+    threads: int,
+    max_evaluations: int,
+    call: str,
+    progress: Optional[Callable[[int, Optional[int], int], None]],
+) -> Result: ...
