@@ -3,14 +3,17 @@
 #   scripts/setup.sh build    the compiler and the libraries
 #   scripts/setup.sh [test]   those, the test tools, and a Python environment outside the repository
 #   scripts/setup.sh study    the compiler and the libraries, and an environment for the experiments' plots
+#   scripts/setup.sh --onnxruntime    prints the folder of ONNX Runtime; exit code 1 if it is not there yet
 #   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
-# HARMONIA_CACHE is where the environment is kept (default: ~/.cache/harmonia).
+# HARMONIA_CACHE is where environments and ONNX Runtime are kept (default: ~/.cache/harmonia).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # python3 runs the example model of README.md.
 build_packages=(g++ cmake ninja-build pkg-config ccache python3
-  libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libboost-dev)
+  libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libssl-dev libboost-dev)
+# npm fetches ONNX Runtime. A Node.js from elsewhere brings its own, beside which Debian's cannot be installed.
+command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
 test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv openssl)
 requirements=tests/requirements.txt
@@ -93,23 +96,79 @@ make_venv() {
   touch "$venv/complete"
 }
 
+# Debian has no package of ONNX Runtime. npm has the library, in a package for Node.js, and the headers that belong to
+# this version in another.
+onnxruntime_library=onnxruntime-node@1.22.0
+onnxruntime_headers=@siteed/sherpa-onnx.rn@1.3.1
+
+onnxruntime_path() {
+  echo "$cache/onnxruntime-${onnxruntime_library#*@}-$(uname -m)"
+}
+
+# Without it everything else is built; opening an ONNX model says what is missing.
+install_onnxruntime() {
+  local folder work name machine
+  folder=$(onnxruntime_path)
+  [ ! -e "$folder/complete" ] || return 0
+  case "$(uname -m)" in
+    x86_64) machine=x64 ;;
+    aarch64) machine=arm64 ;;
+    *)
+      echo "setup: ONNX Runtime is left out: no library for $(uname -m), only for x86_64 and aarch64"
+      return 0
+      ;;
+  esac
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: fetching ONNX Runtime into $folder ($onnxruntime_library, headers of $onnxruntime_headers)"
+    work=$folder.part
+    rm -rf "$work" "$folder"
+    mkdir -p "$work/lib" "$work/include"
+    for name in "$onnxruntime_library" "$onnxruntime_headers"; do
+      if ! (cd "$work" && npm pack --silent "$name" >"$cache/npm.log" 2>&1 9>&-); then
+        echo "setup: ONNX Runtime is left out: $name cannot be fetched ($(reason "$cache/npm.log"))"
+        rm -rf "$work"
+        exec 9>&-
+        return 0
+      fi
+    done
+    tar -xzf "$work"/onnxruntime-node-*.tgz -C "$work/lib" --strip-components=5 \
+      --wildcards "package/bin/napi-v*/linux/$machine/libonnxruntime.so.1"
+    tar -xzf "$work"/siteed-*.tgz -C "$work/include" --strip-components=4 package/prebuilt/include/onnxruntime
+    ln -s libonnxruntime.so.1 "$work/lib/libonnxruntime.so"
+    rm "$work"/*.tgz
+    touch "$work/complete"
+    mv "$work" "$folder"
+  fi
+  exec 9>&-
+}
+
 case "${1:-test}" in
   build)
     install_packages "${build_packages[@]}"
+    install_onnxruntime
     ;;
   test)
     install_packages "${build_packages[@]}" "${test_packages[@]}"
+    install_onnxruntime
     make_venv
     ;;
   study)
     install_packages "${build_packages[@]}" python3 python3-venv
+    install_onnxruntime
     make_venv
+    ;;
+  --onnxruntime)
+    [ -e "$(onnxruntime_path)/complete" ] || exit 1
+    onnxruntime_path
     ;;
   --venv)
     python=$(find_python) && venv=$(venv_path "$python") && [ -e "$venv/complete" ] || exit 1
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study or --venv"
+    fail "unknown argument '$1'; expected build, test, study, --onnxruntime or --venv"
     ;;
 esac

@@ -6,8 +6,10 @@
 #include <new>
 #include <string>
 
+#include "compare_command.hpp"
 #include "gamma_command.hpp"
 #include "harmonia/core/error.hpp"
+#include "sweep_command.hpp"
 
 namespace {
 
@@ -40,6 +42,8 @@ int main(int argc, char** argv) {
   program.footer("harmonia COMMAND --help tells the rest.");
   try {
     harmonia::add_gamma_command(program, argc, argv);
+    harmonia::add_compare_command(program, argc, argv);
+    harmonia::add_sweep_command(program, argc, argv);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);

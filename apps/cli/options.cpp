@@ -1,16 +1,35 @@
 #include "options.hpp"
 
+#include <fmt/format.h>
+
 #include "harmonia/data/spread.hpp"
 
 namespace harmonia {
+namespace {
+
+constexpr const char* kModelForms =
+    "net.onnx, booster.json or .ubj (XGBoost), booster.txt (LightGBM), fn:f1…f4[?n=N], cmd:PROGRAM ARGS, "
+    "http(s)://host/v2/models/NAME";
+constexpr const char* kDataForms =
+    "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; FILE#ROW is one row";
+
+}  // namespace
+
+void add_model_argument(CLI::App& command, SubjectOptions& o) {
+  command.add_option("MODEL", o.model, kModelForms)->required();
+  command.add_option("DATA", o.data, kDataForms)->required();
+}
+
+void add_models_argument(CLI::App& command, std::vector<std::string>& models_and_data) {
+  command
+      .add_option("MODEL... DATA", models_and_data,
+                  fmt::format("models: {}\ndata, the last: {}", kModelForms, kDataForms))
+      ->required()
+      ->type_name("")
+      ->expected(-1);
+}
 
 void add_subject_options(CLI::App& command, SubjectOptions& o) {
-  command.add_option("MODEL", o.model, "fn:f1…f4[?n=N], cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME")
-      ->required();
-  command
-      .add_option("DATA", o.data,
-                  "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; FILE#ROW is one row")
-      ->required();
   command
       .add_option("--model-kind", o.model_options.kind, "kind of model, if its address or file does not tell")
       ->group("Model");
@@ -30,7 +49,8 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Model");
   command
       .add_option("--model-output", o.model_options.output_name,
-                  "name of the output to use, of a model that has several")
+                  "name of the output to use, of a model that has several; of an ONNX file any value in "
+                  "its graph [the first that holds real numbers: probabilities, not the label]")
       ->group("Model");
   command
       .add_flag("--margin", o.model_options.margin,
@@ -71,12 +91,15 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->group("Run");
   command.add_flag("--dry-run", o.dry_run, "say how many evaluations it would take, and ask for none")
       ->group("Run");
-  command.add_option("--resume", o.resume, "keep progress in FILE, and go on from there if it exists")
-      ->type_name("FILE")
-      ->group("Run");
   command.add_option("--json", o.json, "write the result as JSON")->type_name("FILE")->group("Result");
   command.add_option("--csv", o.csv, "write the rows as CSV")->type_name("FILE")->group("Result");
   command.add_flag("--quiet", o.quiet, "no table, no progress, no warnings")->group("Result");
+}
+
+void add_resume_option(CLI::App& command, RunOptions& o) {
+  command.add_option("--resume", o.resume, "keep progress in FILE, and go on from there if it exists")
+      ->type_name("FILE")
+      ->group("Run");
 }
 
 Subject open_subject(const SubjectOptions& options) {

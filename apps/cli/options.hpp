@@ -29,10 +29,16 @@ struct RunOptions {
   std::string json, csv, resume;
 };
 
-/// Adds MODEL, DATA and the options that go with them.
+/// Adds MODEL and DATA.
+void add_model_argument(CLI::App& command, SubjectOptions& options);
+/// Adds MODEL... and DATA, the last word.
+void add_models_argument(CLI::App& command, std::vector<std::string>& models_and_data);
+/// Adds the options that go with model and data.
 void add_subject_options(CLI::App& command, SubjectOptions& options);
 /// Adds the options of running and of results.
 void add_run_options(CLI::App& command, RunOptions& options);
+/// Adds --resume, for commands that keep a journal.
+void add_resume_option(CLI::App& command, RunOptions& options);
 
 /// The model, the data, how its features may be moved, and a row to show to the model.
 struct Subject {

@@ -39,6 +39,7 @@ class GeneratedSource : public RowSource {
   }
 
   const DataInfo& info() const override { return info_; }
+  void set_spacing(std::vector<double> spacing) { info_.spacing = std::move(spacing); }
 
   bool read(RowBlock& block, std::size_t limit) override {
     assert(limit > 0);
@@ -73,12 +74,17 @@ struct Axis {
     // Multiplied first: 0..5x101 then has the doubles nearest to 0.05, 0.1, 0.15, ….
     return low + (high - low) * static_cast<double>(i) / static_cast<double>(count - 1);
   }
+  double spacing() const { return count < 2 ? 0 : (high - low) / static_cast<double>(count - 1); }
 };
 
 class Grid final : public GeneratedSource {
  public:
   Grid(const std::string& spec, const DataOptions& options, std::size_t rows, std::vector<Axis> axes)
-      : GeneratedSource(spec, options, rows, axes.size()), axes_(std::move(axes)) {}
+      : GeneratedSource(spec, options, rows, axes.size()), axes_(std::move(axes)) {
+    std::vector<double> spacing;
+    for (const Axis& axis : axes_) spacing.push_back(axis.spacing());
+    set_spacing(std::move(spacing));
+  }
 
  private:
   void fill(std::size_t row, double* out) const override {

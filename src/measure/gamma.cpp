@@ -13,6 +13,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
+#include "kept_values.hpp"
 #include "row_estimator.hpp"
 
 namespace harmonia {
@@ -100,6 +101,7 @@ class Driver {
     const RowBall ball(ball_, x, entries.front().row);
     warn(ball, plan_of(ball));
     run_.ledger.spend(entries.front().evaluations());
+    for (const GammaRow& entry : entries) kept_.count(entry);
     summariser_.add(entries);
     ++rows_done_;
   }
@@ -226,12 +228,14 @@ class Driver {
   // Gives finished rows to the sink, in order.
   void pass_on(const RowBlock& block) {
     for (; emitted_ < finished_.size() && !finished_[emitted_].empty(); ++emitted_, ++rows_done_) {
-      const std::uint64_t known_by = fingerprint({block.values.row(emitted_), block.values.columns()});
+      const std::span<const double> x(block.values.row(emitted_), block.values.columns());
+      const std::uint64_t known_by = fingerprint(x);
       std::vector<GammaRow> entries = std::move(finished_[emitted_]);
       for (GammaRow& entry : entries) {
         entry.fingerprint = known_by;
         if (!block.ids.empty()) entry.id = block.ids[emitted_];
         if (!block.labels.empty()) entry.label = block.labels[emitted_];
+        kept_.add(entry, x);
         sink_(entry);
       }
       summariser_.add(entries);
@@ -275,6 +279,7 @@ class Driver {
   BlackBox box_;
   StudentQuantiles quantiles_;
   GammaSummariser summariser_;
+  KeptValues kept_;
   std::vector<std::unique_ptr<RowEstimator>> active_, idle_;
   std::vector<PointRequest> requests_;
   // Whom a request is of, and where its answers begin.

@@ -2,15 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/sha256.hpp"
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
+#include "harmonia/model/onnx_model.hpp"
+#include "harmonia/model/tree_ensemble.hpp"
 #include "model_file.hpp"
+#include "onnx_graph.hpp"
 
 namespace harmonia {
 namespace {
@@ -52,6 +58,51 @@ bool is_http(const std::string& address, std::string_view) {
   return address.starts_with("http://") || address.starts_with("https://");
 }
 
+bool is_onnx(const std::string& address, std::string_view head) {
+  return address.ends_with(".onnx") || looks_like_onnx(head);
+}
+
+bool has_suffix(const std::string& address, std::initializer_list<std::string_view> suffixes) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return address.ends_with(suffix); });
+}
+
+// JSON or UBJSON with a learner, or what the name says is XGBoost's: its reader tells what else it is.
+bool is_xgboost(const std::string& address, std::string_view head) {
+  if (head.starts_with("binf")) return true;  // XGBoost's own format of before 1.0
+  return (head.starts_with('{') && head.find("learner") != std::string_view::npos) ||
+         has_suffix(address, {".json", ".ubj", ".xgb"});
+}
+
+TreeModelOptions tree_options(const std::string& address, const char* kind, const std::string& bytes,
+                              const ModelOptions& options) {
+  TreeModelOptions found;
+  found.name = address;
+  found.kind = kind;
+  found.sha256 = sha256_hex(bytes);
+  found.margin = options.margin;
+  return found;
+}
+
+std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptions& options,
+                                    std::span<const double>) {
+  const std::string bytes = read_model_file(address);
+  return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", bytes, options));
+}
+
+bool is_lightgbm(const std::string& address, std::string_view head) {
+  return head.starts_with("tree\n") || head.starts_with("tree\r\n") || has_suffix(address, {".txt", ".lgb"});
+}
+
+std::unique_ptr<Model> open_lightgbm(const std::string& address, const ModelOptions& options,
+                                     std::span<const double>) {
+  const std::string text = read_model_file(address);
+  return make_tree_model(read_lightgbm(text, address), tree_options(address, "lightgbm", text, options));
+}
+
+bool is_onnx_trees(const std::string& address, std::string_view head) {
+  return is_onnx(address, head) && is_onnx_trees_file(address);
+}
+
 struct Kind {
   std::string_view name;
   /// Of an address, and the first bytes of the file that it names (none: there is no such file).
@@ -59,6 +110,7 @@ struct Kind {
   std::unique_ptr<Model> (*open)(const std::string&, const ModelOptions&, std::span<const double>);
   std::size_t rows_to_open;  ///< asked of the model when it is opened, to learn its shape
   bool file;                 ///< a model file, which says how wide its rows are
+  bool (*needs_example)(const std::string&) = nullptr;  ///< of a model file that may not say it after all
 };
 
 // A new kind of model is a new row. The first that recognises an address has it.
@@ -66,6 +118,10 @@ constexpr std::array kKinds{
     Kind{"function", is_function, open_function, 0, false},
     Kind{"command", is_command, open_command_model, 1, false},
     Kind{"http", is_http, open_http_model, 1, false},
+    Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true},
+    Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
+    Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
+    Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true},
 };
 
 std::string kind_names() {
@@ -84,8 +140,8 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
                 fmt::format("--model-kind {} is not known; kinds are {}", options.kind, kind_names()));
   }
   throw Error(ErrorCode::usage,
-              fmt::format("model '{}' is of no known kind; expected fn:f1…f4, cmd:PROGRAM ARGS or "
-                          "http(s)://host/v2/models/NAME",
+              fmt::format("model '{}' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, "
+                          "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
                           address));
 }
 
@@ -109,6 +165,7 @@ std::size_t rows_to_open(const std::string& address, const ModelOptions& options
 
 bool needs_example(const std::string& address, const ModelOptions& options) {
   const Kind& kind = kind_of(address, options);
+  if (kind.needs_example != nullptr) return kind.needs_example(address);
   return kind.open == open_function ? parse_function(address).n == 0 : !kind.file;
 }
 

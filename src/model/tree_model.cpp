@@ -13,10 +13,14 @@ namespace {
 constexpr std::size_t kRows = 256;             // walked together, so that trees stay in the cache for them
 constexpr std::size_t kRowBytes = 256 * 1024;  // … or fewer, if they are wide
 constexpr std::size_t kLeastRows = 64;
+constexpr std::size_t kWidestVector = std::size_t{1} << 27;  // inputs; offsets of 16 rows fit 32 bits
 constexpr std::size_t kTreeBytes = 128 * 1024;  // of trees that are walked by all these rows in turn
 
-WalkTrees walk_for(Simd simd) {
-  static_cast<void>(simd);
+WalkTrees walk_for([[maybe_unused]] Simd simd) {
+#if defined(__x86_64__)
+  if (simd == Simd::avx512) return walk_trees_avx512;
+  if (simd == Simd::avx2) return walk_trees_avx2;
+#endif
   return walk_trees_scalar;
 }
 
@@ -44,7 +48,7 @@ class TreeModel final : public Model {
         base_(ensemble.base),
         factor_(ensemble.factor),
         link_(options.margin ? TreeLink{} : ensemble.link),
-        walk_(walk_for(options.simd)) {}
+        walk_(walk_for(ensemble.inputs.size() <= kWidestVector ? options.simd : Simd::scalar)) {}
 
   const ModelInfo& info() const override { return info_; }
 

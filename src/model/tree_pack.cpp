@@ -10,6 +10,7 @@ namespace harmonia {
 namespace {
 
 constexpr int kFixedBits = 62;  // of the largest sum that leaves can come to
+constexpr std::size_t kPadding = 16;
 constexpr std::int32_t kMissingLeft = std::numeric_limits<std::int32_t>::min();
 
 bool is_leaf(std::int32_t at) { return at < 0; }
@@ -167,6 +168,9 @@ PackedEnsemble pack_trees(const TreeEnsemble& ensemble) {
   for (auto& [key, pack] : groups) {
     packed.packs.push_back(std::move(pack));
     TreePack& kept = packed.packs.back();
+    // Vectors are read past the last slots of a small tree.
+    kept.threshold.resize(kept.threshold.size() + kPadding);
+    kept.input.resize(kept.input.size() + kPadding);
     kept.view.threshold = kept.threshold.data();
     kept.view.exact = kept.exact.empty() ? nullptr : kept.exact.data();
     kept.view.input = kept.input.data();

@@ -6,14 +6,15 @@
 namespace harmonia {
 namespace {
 
-constexpr double kLightGbmZero = 1e-35;
+constexpr double kLightGbmZero = 1e-35F;  // in float32, as LightGBM has it
 
 template <class T>
 T category_side(const CategorySet& set, T value) {
   if (std::isnan(value)) return value;
   const double last = 32.0 * static_cast<double>(set.words.size());
   bool member = false;
-  if (value > -1 && value < last) {  // cut towards zero, −0.5 is category 0
+  const bool counts = value >= 0 || (set.cut_below_zero && value > -1);
+  if (counts && value < last) {
     const auto category = static_cast<std::size_t>(value < 0 ? T{0} : value);
     member = ((set.words[category / 32] >> (category % 32)) & 1U) != 0;
   }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "gamma_json.hpp"
 #include "harmonia/core/error.hpp"
@@ -55,6 +56,9 @@ GammaRow row_of(const Json& json) {
   row.moved = json.at("moved");
   row.shortened = json.value("shortened", std::size_t{0});
   row.fingerprint = json.at("fingerprint");
+  for (const Json& value : json.value("x", Json::array())) {
+    row.x.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+  }
   for (const Json& part : json.value("explain", Json::array())) {
     row.explain.push_back({part.at("column"), part.at("contribution")});
   }
@@ -104,6 +108,7 @@ void GammaJournal::add(const GammaRow& row) {
   Json json = row_json(row, record_);
   json["moved"] = row.moved;
   json["fingerprint"] = row.fingerprint;
+  if (!row.x.empty()) json["x"] = values_json(row.x);
   out_ << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -1,5 +1,8 @@
 #include "gamma_json.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "harmonia/ball/rotations.hpp"
@@ -9,17 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json statistics_json(const GammaStatistics& s) {
-  return {{"mean", or_null(s.mean)}, {"low", or_null(s.low)},
-          {"high", or_null(s.high)}, {"stderr", or_null(s.standard_error)},
-          {"rms", or_null(s.rms)},   {"relative", or_null(s.relative)},
-          {"rows", s.rows}};
-}
+constexpr std::size_t kNamedFeatures = 1000;  // more names than that help nobody
 
 Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) {
   Json list = Json::array();
@@ -31,7 +24,71 @@ Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) 
   return list;
 }
 
+// Missing values have no number.
+Json value_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json named_values(const std::vector<double>& x, const DataInfo& data) {
+  Json values = Json::object();
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    std::string name = feature_name(data, j);
+    if (values.contains(name)) name = fmt::format("{} ({})", name, j);  // columns of the same name
+    values[name] = value_json(x[j]);
+  }
+  return values;
+}
+
 }  // namespace
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json or_null(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+
+Json model_json(const ModelInfo& model, const char* name_key) {
+  Json json{
+      {name_key, model.name}, {"kind", model.kind}, {"inputs", model.inputs}, {"outputs", model.outputs}};
+  if (!model.sha256.empty()) json["sha256"] = model.sha256;
+  return json;
+}
+
+Json statistics_json(const GammaStatistics& s) {
+  return {{"mean", or_null(s.mean)}, {"low", or_null(s.low)},
+          {"high", or_null(s.high)}, {"stderr", or_null(s.standard_error)},
+          {"rms", or_null(s.rms)},   {"relative", or_null(s.relative)},
+          {"rows", s.rows}};
+}
+
+Json values_json(const std::vector<double>& x) {
+  Json list = Json::array();
+  for (const double value : x) list.push_back(value_json(value));
+  return list;
+}
+
+Json worst_json(const WorstRows& worst, const GammaRunRecord& record) {
+  Json list = Json::array();
+  for (const GammaRow& row : worst.rows()) {
+    Json json{{"row", row.row}};
+    if (!row.id.empty()) json["id"] = row.id;
+    if (!row.label.empty()) json["label"] = row.label;
+    if (row.column) json["column"] = *row.column;
+    json["class"] = or_null(row.decided_class);
+    json["value"] = or_null(row.value);
+    json["gamma"] = or_null(row.gamma);
+    json["low"] = or_null(row.low);
+    json["high"] = or_null(row.high);
+    json["outcome"] = outcome_name(row.outcome);
+    json["values"] = named_values(row.x, record.data);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json data_json(const DataInfo& data, std::size_t rows) {
+  Json json{{"source", data.source}, {"rows", rows}, {"inputs", data.inputs}, {"features", Json::array()}};
+  for (std::size_t j = 0; j < std::min(data.inputs, kNamedFeatures); ++j) {
+    json["features"].push_back(feature_name(data, j));
+  }
+  return json;
+}
 
 Json options_json(const GammaRunRecord& record) {
   const GammaOptions& o = record.options;
@@ -72,6 +129,7 @@ Json row_json(const GammaRow& row, const GammaRunRecord& record) {
   if (!row.id.empty()) json["id"] = row.id;
   if (!row.label.empty()) json["label"] = row.label;
   if (row.column) json["column"] = *row.column;
+  if (record.data.inputs <= kDrawnFeatures) json["x"] = values_json(row.x);
   json["class"] = or_null(row.decided_class);
   json["value"] = or_null(row.value);
   json["gamma"] = or_null(row.gamma);

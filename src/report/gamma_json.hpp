@@ -1,15 +1,35 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "harmonia/report/gamma_report.hpp"
 
 namespace harmonia {
 
+/// JSON on one line; broken UTF-8 is replaced.
+std::string dump(const nlohmann::ordered_json& json);
+/// A number, or null where there is none (or NaN).
+nlohmann::ordered_json or_null(double value);
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+/// What is known of a model.
+nlohmann::ordered_json model_json(const ModelInfo& model, const char* name_key);
+/// What is known of the data, of which `rows` were measured.
+nlohmann::ordered_json data_json(const DataInfo& data, std::size_t rows);
+/// gamma over rows.
+nlohmann::ordered_json statistics_json(const GammaStatistics& statistics);
 /// What was asked, as the result's "options".
 nlohmann::ordered_json options_json(const GammaRunRecord& record);
 /// One entry of the result's "rows".
 nlohmann::ordered_json row_json(const GammaRow& row, const GammaRunRecord& record);
+/// A row's values; null where missing.
+nlohmann::ordered_json values_json(const std::vector<double>& x);
+/// The result's "summary.worst".
+nlohmann::ordered_json worst_json(const WorstRows& worst, const GammaRunRecord& record);
 /// The result's "summary".
 nlohmann::ordered_json summary_json(const GammaSummary& summary, const GammaRunRecord& record);
 

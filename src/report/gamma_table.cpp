@@ -1,34 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "harmonia/core/text.hpp"
 #include "harmonia/report/gamma_report.hpp"
+#include "text_forms.hpp"
 
 namespace harmonia {
 namespace {
 
 constexpr std::size_t kShownColumns = 20;
-
-// Four significant digits, aligned for reading down a column.
-std::string number(const std::optional<double>& value) {
-  if (!value) return "-";
-  if (*value == 0) return "0";
-  const double size = std::abs(*value);
-  return size >= 1e-4 && size < 1e6 ? fmt::format("{:.4g}", *value) : fmt::format("{:.3e}", *value);
-}
-
-// 1234567 as 1,234,567.
-std::string grouped(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
-  return digits;
-}
-
-std::string interval(const std::optional<double>& low, const std::optional<double>& high) {
-  return fmt::format("[{}, {}]", number(low), high ? number(high) : "?");
-}
 
 std::string name_of(const GammaRow& row) {
   const std::string name = row.id.empty() ? std::to_string(row.row) : printable(row.id);
@@ -55,17 +36,6 @@ std::string worst_table(const WorstRows& worst, std::size_t entries) {
   return text;
 }
 
-std::string what_was_done(const GammaRunRecord& record) {
-  const GammaOptions& o = record.options;
-  std::string text = fmt::format("{} ball, radius {}{}", ball_name(o.ball), o.ball.radius,
-                                 record.automatic_radius ? " (found: auto)" : "");
-  if (o.ball.average == Average::solid) text += ", solid";
-  if (o.paper) text += ", the paper's own procedure";
-  if (o.sample > 0) text += fmt::format(", sample {}", o.sample);
-  if (o.precision > 0) text += fmt::format(", precision {} floor {}", o.precision, o.floor);
-  return text;
-}
-
 }  // namespace
 
 std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summary, const WorstRows& worst) {
@@ -77,9 +47,8 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
     outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", grouped(summary.outcomes[i]),
                             outcome_name(static_cast<Outcome>(i)));
   }
-  std::string text = fmt::format("gamma of {} on {}: {} row{} of {} feature{}\n", record.model.name,
-                                 record.data.source, grouped(rows), rows == 1 ? "" : "s",
-                                 grouped(record.data.inputs), record.data.inputs == 1 ? "" : "s");
+  std::string text = fmt::format("gamma of {} on {}: {}\n", record.model.name, record.data.source,
+                                 shape_text(rows, record.data.inputs));
   text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output),
                       record.seed);
   const GammaStatistics& g = summary.gamma;
@@ -108,9 +77,7 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
   }
   if (!worst.rows().empty() && rows > 1)
     text += worst_table(worst, g.rows * std::max<std::size_t>(1, summary.columns.size()));
-  const double rate = record.seconds > 0 ? static_cast<double>(summary.evaluations) / record.seconds : 0;
-  text += fmt::format("\n{} evaluations in {:.3g} s ({:.3g} a second)\n", grouped(summary.evaluations),
-                      record.seconds, rate);
+  text += "\n" + cost_text(summary.evaluations, record.seconds);
   return text;
 }
 

@@ -4,25 +4,12 @@
 
 #include "gamma_json.hpp"
 #include "harmonia/report/gamma_report.hpp"
+#include "text_forms.hpp"
 
 namespace harmonia {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-template <class T>
-std::string csv_field(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : std::string();
-}
 
 }  // namespace
 
@@ -38,13 +25,10 @@ GammaJsonWriter::GammaJsonWriter(std::function<void(std::string_view)> write, co
     : write_(std::move(write)), record_(record) {
   Json head{{"schema", "harmonia/1"},
             {"command", "gamma"},
-            {"model",
-             {{"path", record.model.name},
-              {"kind", record.model.kind},
-              {"inputs", record.model.inputs},
-              {"outputs", record.model.outputs}}},
+            {"model", model_json(record.model, "path")},
             {"options", options_json(record)},
             {"command_line", record.command_line}};
+  if (!record.model.sha256.empty()) head["model"]["sha256"] = record.model.sha256;
   std::string text = dump(head);
   text.pop_back();  // the brace: rows and summary follow
   write_(text + ",\n\"rows\": [");
@@ -54,13 +38,16 @@ void GammaJsonWriter::add(const GammaRow& row) {
   write_(empty_ ? "\n" : ",\n");
   write_(dump(row_json(row, record_)));
   empty_ = false;
+  worst_.add(row);
 }
 
 void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
   std::size_t rows = 0;
   for (const std::size_t count : summary.outcomes) rows += count;
-  Json tail{{"data", {{"source", record_.data.source}, {"rows", rows}, {"inputs", record_.data.inputs}}},
-            {"summary", summary_json(summary, record_)},
+  Json summed = summary_json(summary, record_);
+  summed["worst"] = worst_json(worst_, record_);
+  Json tail{{"data", data_json(record_.data, rows)},
+            {"summary", std::move(summed)},
             {"evaluations", summary.evaluations},
             {"seconds", seconds},
             {"version", HARMONIA_VERSION}};

@@ -9,11 +9,15 @@ import pytest
 SCORE = "cmd:python3 -uc 'import sys\nfor l in sys.stdin:\n x=[float(v) for v in l.split(\",\")]; a=sum(v for v in x if v==v); print(f\"{a},{1-a*a},0\")'"
 
 
-@pytest.fixture
-def result_of(harmonia, root, tmp_path):
+@pytest.fixture(scope="session")
+def schema(root):
     schema = json.loads((root / "docs" / "result.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
+    return schema
 
+
+@pytest.fixture
+def result_of(harmonia, schema, tmp_path):
     def run(*arguments) -> dict:
         path = tmp_path / "result.json"
         done = harmonia("gamma", *arguments, "--json", path, "--csv", tmp_path / "result.csv")

@@ -25,6 +25,7 @@ struct DataInfo {
   std::size_t inputs = 0;             ///< columns that the model sees
   std::vector<std::string> features;  ///< their names; empty: x0, x1, …
   std::optional<std::size_t> rows;    ///< if known without reading it
+  std::vector<double> spacing{};      ///< of a regular grid, one a feature; empty: the rows are no grid
 };
 
 /// The name of a column that the model sees.

@@ -22,6 +22,13 @@ namespace harmonia {
 /// number.
 constexpr double kTrustedValues = 8;
 
+/// Rows of so few features can be drawn: every entry keeps its row's values.
+constexpr std::size_t kDrawnFeatures = 2;
+/// Rows of largest gamma whose values are kept …
+constexpr std::size_t kWorstRows = 10;
+/// … and how many values of each.
+constexpr std::size_t kKeptFeatures = 50;
+
 /// How to measure gamma = |average of f on a ball around x − f(x)| [Kersting 2024, eq. 1.3].
 struct GammaOptions {
   BallOptions ball;          ///< the points that stand for the sphere
@@ -75,6 +82,8 @@ struct GammaRow {
   Outcome outcome = Outcome::exact;
   std::vector<Contribution> explain;
   std::string id, label;          ///< carried from the data
+  std::vector<double> x;          ///< the row's values, NaN where missing: all of up to kDrawnFeatures; the
+                                  ///< first kKeptFeatures if gamma is among the kWorstRows largest so far
   std::uint64_t fingerprint = 0;  ///< of the row's values, to know it again when a run is resumed
 
   /// Model evaluations that it stands for, the centre included.

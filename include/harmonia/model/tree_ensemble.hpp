@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,12 @@ struct TreeInput {
   std::uint32_t set = 0;  ///< with `category`: which of TreeEnsemble::sets
 };
 
-/// The categories that a split singles out. A value is cut to a whole number; what is negative or beyond the
-/// bits is no member.
+/// The categories that a split singles out. A value is cut to a whole number; what is negative then or beyond
+/// the bits is no member.
 struct CategorySet {
   std::vector<std::uint32_t> words;  ///< bit c % 32 of words[c / 32]: category c is a member
   bool members_left = false;         ///< members go left and all others right; else the other way round
+  bool cut_below_zero = true;        ///< a value between −1 and 0 is category 0; else it is no member
 };
 
 /// A split: left if x < threshold.
@@ -112,5 +114,10 @@ TreeEnsemble read_xgboost(const std::string& bytes, const std::string& name);
 
 /// Reads a model that LightGBM saved as text. Throws Error(input) as read_xgboost does.
 TreeEnsemble read_lightgbm(const std::string& text, const std::string& name);
+
+/// Reads an ONNX file whose prediction is that of one TreeEnsembleClassifier or TreeEnsembleRegressor of
+/// ai.onnx.ml, as skl2onnx writes scikit-learn's trees; nothing if it is another one, or its splits and sums
+/// are of a kind that TreeEnsemble has no words for. ONNX Runtime answers the same but for rounding.
+std::optional<TreeEnsemble> read_onnx_trees(const std::string& bytes, const std::string& name);
 
 }  // namespace harmonia

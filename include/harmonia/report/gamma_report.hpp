@@ -29,6 +29,19 @@ struct GammaRunRecord {
   double seconds = 0;
 };
 
+/// The rows with the largest gamma, kept as they come.
+class WorstRows {
+ public:
+  explicit WorstRows(std::size_t count) : count_(count) {}
+  void add(const GammaRow& row);
+  /// Largest first.
+  const std::vector<GammaRow>& rows() const { return rows_; }
+
+ private:
+  std::size_t count_;
+  std::vector<GammaRow> rows_;
+};
+
 /// Writes a result as JSON, rows as they come, so that it needs no memory for them.
 class GammaJsonWriter {
  public:
@@ -45,6 +58,7 @@ class GammaJsonWriter {
   std::unique_ptr<AtomicFile> file_;
   std::function<void(std::string_view)> write_;
   GammaRunRecord record_;
+  WorstRows worst_{kWorstRows};
   bool empty_ = true;
 };
 
@@ -58,19 +72,6 @@ class GammaCsvWriter {
  private:
   AtomicFile file_;
   GammaRunRecord record_;
-};
-
-/// The rows with the largest gamma, kept as they come.
-class WorstRows {
- public:
-  explicit WorstRows(std::size_t count) : count_(count) {}
-  void add(const GammaRow& row);
-  /// Largest first.
-  const std::vector<GammaRow>& rows() const { return rows_; }
-
- private:
-  std::size_t count_;
-  std::vector<GammaRow> rows_;
 };
 
 /// A result as text for a person.

@@ -1,0 +1,155 @@
+#include "gamma_flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
+#include "harmonia/data/spread.hpp"
+
+namespace harmonia {
+namespace {
+
+
+std::size_t count_rows(RowSource& data) {
+  if (data.info().rows) return *data.info().rows;
+  std::size_t rows = 0;
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) rows += block.values.rows();
+  data.rewind();
+  return rows;
+}
+
+double parse_radius(const std::string& text) {
+  double radius = 0;
+  const char* end = text.data() + text.size();
+  if (std::from_chars(text.data(), end, radius) != std::from_chars_result{end, std::errc{}}) {
+    throw Error(ErrorCode::usage, fmt::format("--radius '{}'; expected a number above 0, or auto", text));
+  }
+  return radius;
+}
+
+}  // namespace
+
+void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
+  if (with_radius) {
+    command
+        .add_option("--radius", flags.radius,
+                    "of the ball, in units of --scale; auto: a tenth of the median distance to the "
+                    "nearest row")
+        ->required()
+        ->group("Ball");
+  }
+  command
+      .add_option("--ball", flags.ball,
+                  "simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K, "
+                  "rademacher[:N], random:N, random-pairs:N, gaussian:N [simplex+anti]")
+      ->group("Ball");
+  command.add_option("--average", flags.average, "over the sphere's surface or the solid ball [surface]")
+      ->check(CLI::IsMember({"surface", "solid"}))
+      ->group("Ball");
+  command.add_option("--output", flags.output, "label, predicted, column:K, norm, angle or all [predicted]")
+      ->group("Measure");
+  GammaOptions& options = flags.options;
+  command
+      .add_option(
+          "--sample", options.sample,
+          "draw exactly this many pairs of the ball instead of all; under about 16 often say too little")
+      ->check(CLI::Range(1LL, 4294967296LL))
+      ->group("Measure");
+  command
+      .add_option("--precision", options.precision,
+                  "draw pairs until the interval is this share of gamma (needs --floor)")
+      ->group("Measure");
+  command.add_option("--floor", options.floor, "… or this narrow")->group("Measure");
+  CLI::Option* paper =
+      command.add_flag("--paper", options.paper, "the paper's own procedure, to reproduce published numbers")
+          ->group("Measure");
+  for (const char* other : {"--ball", "--average", "--sample", "--precision", "--floor"})
+    paper->excludes(other);
+  command.add_option("--confidence", options.confidence, "of every interval [0.95]")->group("Measure");
+  command
+      .add_option("--batch", options.batch,
+                  "points held in memory at once, over all threads [chosen for the model]")
+      ->check(CLI::Range(1, 1 << 30))
+      ->group("Run");
+}
+
+GammaOptions asked_options(const GammaFlags& flags) {
+  GammaOptions options = flags.options;
+  options.ball = parse_ball(flags.ball);
+  options.ball.average = flags.average == "solid" ? Average::solid : Average::surface;
+  options.output = parse_output(flags.output);
+  return options;
+}
+
+GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& options, const Subject& subject,
+                            const std::string& command_line) {
+  GammaRunRecord record;
+  record.options = asked_options(flags);
+  record.options.schema = subject.schema;
+  if (flags.radius == "auto") {
+    record.options.ball.radius = automatic_radius(subject.schema, subject.reference(), options.seed);
+    record.automatic_radius = true;
+  } else if (!flags.radius.empty()) {
+    record.options.ball.radius = parse_radius(flags.radius);
+  }
+  record.data = subject.data->info();
+  record.options = resolve(record.options, record.data.inputs);
+  record.scale = options.scale;
+  record.model_output = options.model_options.output_name;
+  record.has_schema = !record.options.schema.empty();
+  record.seed = options.seed;
+  record.command_line = command_line;
+  return record;
+}
+
+void check_paths(const RunOptions& run, const SubjectOptions& subject) {
+  const std::vector<std::string> paths{run.json, run.csv, run.resume, subject.data, subject.schema_file};
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (std::size_t j = 0; j < std::min<std::size_t>(i, 3); ++j) {
+      if (!paths[i].empty() && paths[i] == paths[j]) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("{} is named twice; expected a file of its own for each", paths[i]));
+      }
+    }
+  }
+}
+
+void print_forecast(const Subject& subject, const GammaOptions& options,
+                    const std::vector<std::string>& models, std::size_t times, const ModelOptions& how,
+                    const RunOptions& run) {
+  const std::uint64_t rows = count_rows(*subject.data),
+                      each = gamma_cost(options, subject.data->info().inputs),
+                      measured = models.size() * times;
+  std::uint64_t opening = 0;
+  for (const std::string& model : models) opening += rows_to_open(model, how);
+  const std::uint64_t all = rows * each * measured + opening;
+  const char* most = options.precision > 0 ? "at most " : "";
+  fmt::print(
+      "{} × {}{} evaluations{}{} = {}{} in all; nothing was asked of the model{}\n", counted(rows, "row"),
+      most, each, measured > 1 ? fmt::format(" × {} {}", measured, times > 1 ? "radii" : "models") : "",
+      opening > 0 ? fmt::format(" + {} to open the model{}", opening, models.size() > 1 ? "s" : "") : "",
+      most, all, models.size() > 1 ? "s" : "");
+  if (run.max_evaluations > 0 && all > run.max_evaluations) {
+    fmt::print(
+        "--max-evaluations {} is enough for about {}\n", run.max_evaluations,
+        counted((run.max_evaluations - std::min(opening, run.max_evaluations)) / (each * measured), "row"));
+  }
+}
+
+std::vector<std::string> scale_warnings(const SubjectOptions& options, const Subject& subject) {
+  if (options.scale != "none" || !options.schema_file.empty()) return {};
+  const std::optional<std::string> sentence = scale_warning(subject.reference());
+  return sentence ? std::vector{*sentence} : std::vector<std::string>{};
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& sentence : warnings)
+    std::fputs(fmt::format("warning: {}\n", sentence).c_str(), stderr);
+}
+
+}  // namespace harmonia

@@ -1,0 +1,148 @@
+// Goal 4: our tree evaluator against XGBoost's own batched predictor on the same boosters and rows, one thread.
+// `bench/tree_models.py FOLDER` trains the boosters; FOLDER is the argument (default: bench-models beside build/).
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench.hpp"
+#include "harmonia/data/row_source.hpp"
+#include "harmonia/model/tree_ensemble.hpp"
+
+namespace harmonia::bench {
+namespace {
+
+constexpr int kRepeats = 7;
+constexpr double kMarginError = 1e-5;
+
+// What we use of XGBoost's C interface, from the library that its Python package brings.
+class XgBoost {
+ public:
+  explicit XgBoost(const std::string& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    require(library_ != nullptr, fmt::format("{} cannot be loaded: {}", path, dlerror()));
+  }
+
+  // The margins of all rows, in one call.
+  class Booster {
+   public:
+    Booster(const XgBoost& xgboost, const std::string& path) : xgboost_(xgboost) {
+      const auto create = xgboost.symbol<int(const void**, std::uint64_t, void**)>("XGBoosterCreate");
+      const auto load = xgboost.symbol<int(void*, const char*)>("XGBoosterLoadModel");
+      const auto set = xgboost.symbol<int(void*, const char*, const char*)>("XGBoosterSetParam");
+      require(create(nullptr, 0, &handle_) == 0 && load(handle_, path.c_str()) == 0 && set(handle_, "nthread", "1") == 0,
+              fmt::format("XGBoost does not load {}", path));
+    }
+    ~Booster() { xgboost_.symbol<int(void*)>("XGBoosterFree")(handle_); }
+
+    const float* margins(MatrixView<const float> x) const {
+      const auto predict =
+          xgboost_.symbol<int(void*, const char*, const char*, void*, const std::uint64_t**, std::uint64_t*, const float**)>(
+              "XGBoosterPredictFromDense");
+      const std::string array =
+          fmt::format(R"({{"data":[{},true],"shape":[{},{}],"typestr":"<f4","version":3}})",
+                      reinterpret_cast<std::uintptr_t>(x.data), x.rows, x.columns);
+      const char* options = R"({"type":1,"training":false,"iteration_begin":0,"iteration_end":0,)"
+                            R"("strict_shape":false,"cache_id":0,"missing":NaN})";
+      const std::uint64_t* shape = nullptr;
+      std::uint64_t dimensions = 0;
+      const float* result = nullptr;
+      require(predict(handle_, array.c_str(), options, nullptr, &shape, &dimensions, &result) == 0,
+              "XGBoost does not predict");
+      return result;
+    }
+
+   private:
+    const XgBoost& xgboost_;
+    void* handle_ = nullptr;
+  };
+
+ private:
+  template <class Function>
+  Function* symbol(const char* name) const {
+    auto* found = reinterpret_cast<Function*>(dlsym(library_, name));
+    require(found != nullptr, fmt::format("XGBoost has no {}", name));
+    return found;
+  }
+
+  void* library_;
+};
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+Matrix<float> rows_of(const std::filesystem::path& path) {
+  const auto source = open_data(path.string(), {});
+  RowBlock block;
+  require(source->read(block, 1U << 20), "no rows");
+  Matrix<float> x(block.values.rows(), block.values.columns());
+  for (std::size_t i = 0; i < x.rows(); ++i) std::copy_n(block.values.row(i), x.columns(), x.row(i));
+  return x;
+}
+
+struct Shape {
+  std::size_t features, trees;
+  int depth;
+};
+
+void compare(const std::filesystem::path& folder, const XgBoost& xgboost, const Shape& shape, Goals& goals) {
+  const auto file = folder / fmt::format("trees_{}_{}_{}.ubj", shape.features, shape.trees, shape.depth);
+  const Matrix<float> x = rows_of(folder / fmt::format("rows_{}.npy", shape.features));
+  const XgBoost::Booster booster(xgboost, file.string());
+  const TreeEnsemble ensemble = read_xgboost(read(file), file.string());
+  struct Path {
+    Simd simd;
+    const char* name;
+    double goal;
+  };
+  for (const Path& path : {Path{Simd::scalar, "scalar", 0}, Path{Simd::avx2, "AVX2", 3}, Path{Simd::avx512, "AVX-512", 6}}) {
+    if (static_cast<int>(path.simd) > static_cast<int>(best_simd())) continue;
+    const auto model = make_tree_model(
+        ensemble, {.name = file.string(), .kind = "xgboost", .sha256 = "", .margin = true, .simd = path.simd});
+    Matrix<double> y(x.rows(), 1);
+    model->evaluate(x.view(), y.view());
+    const float* theirs = booster.margins(x.view());
+    for (std::size_t i = 0; i < x.rows(); ++i) {
+      require(std::abs(y.row(i)[0] - theirs[i]) <= kMarginError * (1 + std::abs(y.row(i)[0])),
+              fmt::format("row {}: {} and XGBoost's {}", i, y.row(i)[0], theirs[i]));
+    }
+    const TwoSides time = time_in_turn(
+        kRepeats, [&] { model->evaluate(x.view(), y.view()); }, [&] { booster.margins(x.view()); });
+    const std::string what =
+        fmt::format("{} features, {} trees, depth {}, {}", shape.features, shape.trees, shape.depth, path.name);
+    fmt::print("{:<52} {:7.3f} us a row, XGBoost {:7.3f}\n", what, 1e6 * time.ours.processor / static_cast<double>(x.rows()),
+               1e6 * time.theirs.processor / static_cast<double>(x.rows()));
+    if (path.goal > 0) goals.at_least(what, path.goal, time.theirs.processor / time.ours.processor);
+  }
+}
+
+}  // namespace
+
+void run(const std::filesystem::path& folder) {
+  std::ifstream path(folder / "xgboost.path");
+  std::string library;
+  if (!std::getline(path, library)) {
+    fmt::print("no boosters in {}; 'make bench' trains them\n", folder.string());
+    return;
+  }
+  const XgBoost xgboost(library);
+  Goals goals;
+  for (const Shape& shape : {Shape{100, 200, 6}, Shape{100, 1000, 6}, Shape{100, 200, 8}, Shape{1000, 200, 6}}) {
+    compare(folder, xgboost, shape, goals);
+  }
+  goals.print();
+}
+
+}  // namespace harmonia::bench
+
+int main(int argc, char** argv) {
+  harmonia::bench::run(argc > 1 ? argv[1] : "build/bench-models");
+  return 0;
+}

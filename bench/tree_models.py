@@ -1,0 +1,40 @@
+"""Trains the boosters that tree_bench measures, once, into FOLDER; xgboost.path there names XGBoost's own library."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import xgboost as xgb
+from sklearn.datasets import make_classification
+
+SHAPES = [(100, 200, 6), (100, 1000, 6), (100, 200, 8), (1000, 200, 6)]  # features, trees, depth
+TRAINING_ROWS = 8000
+TEST_ROWS = 2048
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    library = Path(xgb.__file__).parent / "lib" / "libxgboost.so"
+    (folder / "xgboost.path").write_text(f"{library}\n")
+    for features in sorted({shape[0] for shape in SHAPES}):
+        missing = [s for s in SHAPES if s[0] == features and not (folder / f"trees_{s[0]}_{s[1]}_{s[2]}.ubj").exists()]
+        if not missing:
+            continue
+        x, y = make_classification(
+            TRAINING_ROWS + TEST_ROWS, features, n_informative=features // 3, n_redundant=0, n_clusters_per_class=8,
+            flip_y=0.02, random_state=1,
+        )
+        x = ((x - x.mean(0)) / x.std(0)).astype(np.float32)
+        np.save(folder / f"rows_{features}.npy", x[TRAINING_ROWS:])
+        data = xgb.DMatrix(x[:TRAINING_ROWS], y[:TRAINING_ROWS])
+        for _, trees, depth in missing:
+            options = {
+                "objective": "binary:logistic", "eta": 0.05, "max_depth": depth, "tree_method": "hist",
+                "colsample_bytree": 0.5, "subsample": 0.8, "seed": 1,
+            }
+            booster = xgb.train(options, data, trees)
+            booster.save_model(folder / f"trees_{features}_{trees}_{depth}.ubj")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,108 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "tree_walk_simd.hpp"
+
+namespace harmonia {
+namespace {
+
+// Eight rows at a time. Masks are all ones in the lanes that are meant.
+struct Avx2 {
+  static constexpr std::size_t kLanes = 8;
+  using Floats = __m256;
+  using Ints = __m256i;
+  using Mask = __m256i;
+  struct Sums {
+    __m256i low, high;
+  };
+
+  static Ints load(const std::int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+  static void store(std::int32_t* p, Ints v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
+  static Ints broadcast(std::int32_t v) { return _mm256_set1_epi32(v); }
+  static Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
+  static Ints multiply(Ints a, Ints b) { return _mm256_mullo_epi32(a, b); }
+  static Ints inverse(Ints v) { return _mm256_xor_si256(v, _mm256_set1_epi32(-1)); }
+  static Ints without_sign(Ints v) { return _mm256_and_si256(v, _mm256_set1_epi32(INT32_MAX)); }
+  static Ints choose(Mask mask, Ints yes, Ints no) { return _mm256_blendv_epi8(no, yes, mask); }
+  static Ints child(Ints position, Mask right) {
+    return _mm256_sub_epi32(_mm256_add_epi32(position, position), right);
+  }
+  static Ints next(Ints left, Mask right) { return _mm256_sub_epi32(left, right); }
+
+  static Mask none() { return _mm256_setzero_si256(); }
+  static Mask negative(Ints v) { return _mm256_srai_epi32(v, 31); }
+  static Mask both(Mask a, Mask b) { return _mm256_and_si256(a, b); }
+  static Mask either(Mask a, Mask b) { return _mm256_or_si256(a, b); }
+  static Mask and_not(Mask without, Mask mask) { return _mm256_andnot_si256(without, mask); }
+  static bool any(Mask mask) { return _mm256_movemask_ps(_mm256_castsi256_ps(mask)) != 0; }
+  static bool all(Mask mask) { return _mm256_movemask_ps(_mm256_castsi256_ps(mask)) == 0xff; }
+  static bool lane(Mask mask, std::size_t i) {
+    return ((static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask))) >> i) & 1U) != 0;
+  }
+  static Mask not_less(Floats a, Floats b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_NLT_UQ)); }
+  static Mask equal(Floats a, Floats b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
+  static Mask is_nan(Floats v) { return _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)); }
+
+  static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
+  static Ints gather(const std::int32_t* p, Ints at) { return _mm256_i32gather_epi32(p, at, 4); }
+
+  // A tree's slot at `position`, which is on level kLevel. Up to 32 slots of a level are looked up in
+  // registers.
+  template <unsigned kLevel>
+  static Floats at(const float* slots, Ints position) {
+    if constexpr (kLevel == 0) {
+      return _mm256_broadcast_ss(slots + 1);
+    } else if constexpr (kLevel <= 2) {
+      return _mm256_permutevar8x32_ps(_mm256_loadu_ps(slots), position);
+    } else if constexpr (kLevel <= 5) {
+      return among<(1U << kLevel) / 8>(slots + (1U << kLevel), position);
+    } else {
+      return gather(slots, position);
+    }
+  }
+  template <unsigned kLevel>
+  static Ints at(const std::int32_t* slots, Ints position) {
+    if constexpr (kLevel <= 5) {
+      return _mm256_castps_si256(at<kLevel>(reinterpret_cast<const float*>(slots), position));
+    } else {
+      return gather(slots, position);
+    }
+  }
+
+  static Sums zero_sums() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+  static void accumulate(Sums& sums, const std::int64_t* leaves, Ints leaf) {
+    const auto* p = reinterpret_cast<const long long*>(leaves);
+    sums.low = _mm256_add_epi64(sums.low, _mm256_i32gather_epi64(p, _mm256_castsi256_si128(leaf), 8));
+    sums.high = _mm256_add_epi64(sums.high, _mm256_i32gather_epi64(p, _mm256_extracti128_si256(leaf, 1), 8));
+  }
+  static void store(std::int64_t* p, const Sums& sums) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), sums.low);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 4), sums.high);
+  }
+
+ private:
+  // One of 8·kRegisters slots, by the low bits of the position.
+  template <unsigned kRegisters>
+  static Floats among(const float* slots, Ints position) {
+    if constexpr (kRegisters == 1) {
+      return _mm256_permutevar8x32_ps(_mm256_loadu_ps(slots), position);
+    } else {
+      constexpr int kBit = kRegisters == 2 ? 3 : 4;
+      const Floats low = among<kRegisters / 2>(slots, position);
+      const Floats high = among<kRegisters / 2>(slots + 4 * kRegisters, position);
+      return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(position, 31 - kBit)));
+    }
+  }
+};
+
+}  // namespace
+
+void walk_trees_avx2(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
+                     std::int64_t* sums) {
+  walk_any_depth<Avx2>(trees, first, last, rows, sums);
+}
+
+}  // namespace harmonia
+
+#endif

@@ -1,0 +1,105 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "tree_walk_simd.hpp"
+
+namespace harmonia {
+namespace {
+
+// Sixteen rows at a time.
+struct Avx512 {
+  static constexpr std::size_t kLanes = 16;
+  using Floats = __m512;
+  using Ints = __m512i;
+  using Mask = __mmask16;
+  struct Sums {
+    __m512i low, high;
+  };
+
+  static Ints load(const std::int32_t* p) { return _mm512_loadu_si512(p); }
+  static void store(std::int32_t* p, Ints v) { _mm512_storeu_si512(p, v); }
+  static Ints broadcast(std::int32_t v) { return _mm512_set1_epi32(v); }
+  static Ints add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
+  static Ints multiply(Ints a, Ints b) { return _mm512_mullo_epi32(a, b); }
+  static Ints inverse(Ints v) { return _mm512_xor_si512(v, _mm512_set1_epi32(-1)); }
+  static Ints without_sign(Ints v) { return _mm512_and_si512(v, _mm512_set1_epi32(INT32_MAX)); }
+  static Ints choose(Mask mask, Ints yes, Ints no) { return _mm512_mask_blend_epi32(mask, no, yes); }
+  static Ints child(Ints position, Mask right) {
+    const Ints left = _mm512_add_epi32(position, position);
+    return next(left, right);
+  }
+  static Ints next(Ints left, Mask right) {
+    return _mm512_mask_add_epi32(left, right, left, _mm512_set1_epi32(1));
+  }
+
+  static Mask none() { return 0; }
+  static Mask negative(Ints v) { return _mm512_cmplt_epi32_mask(v, _mm512_setzero_si512()); }
+  static Mask both(Mask a, Mask b) { return a & b; }
+  static Mask either(Mask a, Mask b) { return a | b; }
+  static Mask and_not(Mask without, Mask mask) { return static_cast<Mask>(~without & mask); }
+  static bool any(Mask mask) { return mask != 0; }
+  static bool all(Mask mask) { return mask == 0xffff; }
+  static bool lane(Mask mask, std::size_t i) { return ((mask >> i) & 1U) != 0; }
+  static Mask not_less(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ); }
+  static Mask equal(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+  static Mask is_nan(Floats v) { return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q); }
+
+  static Floats gather(const float* p, Ints at) { return _mm512_i32gather_ps(at, p, 4); }
+  static Ints gather(const std::int32_t* p, Ints at) { return _mm512_i32gather_epi32(at, p, 4); }
+
+  // A tree's slot at `position`, which is on level kLevel. Up to 64 slots of a level are looked up in
+  // registers.
+  template <unsigned kLevel>
+  static Floats at(const float* slots, Ints position) {
+    if constexpr (kLevel == 0) {
+      return _mm512_set1_ps(slots[1]);
+    } else if constexpr (kLevel <= 3) {
+      return _mm512_permutexvar_ps(position, _mm512_loadu_ps(slots));
+    } else if constexpr (kLevel == 4) {
+      return _mm512_permutexvar_ps(position, _mm512_loadu_ps(slots + 16));
+    } else if constexpr (kLevel == 5) {
+      return among32(slots + 32, position);
+    } else if constexpr (kLevel == 6) {
+      const Mask high = _mm512_test_epi32_mask(position, _mm512_set1_epi32(32));
+      return _mm512_mask_blend_ps(high, among32(slots + 64, position), among32(slots + 96, position));
+    } else {
+      return gather(slots, position);
+    }
+  }
+  template <unsigned kLevel>
+  static Ints at(const std::int32_t* slots, Ints position) {
+    if constexpr (kLevel <= 6) {
+      return _mm512_castps_si512(at<kLevel>(reinterpret_cast<const float*>(slots), position));
+    } else {
+      return gather(slots, position);
+    }
+  }
+
+  static Sums zero_sums() { return {_mm512_setzero_si512(), _mm512_setzero_si512()}; }
+  static void accumulate(Sums& sums, const std::int64_t* leaves, Ints leaf) {
+    sums.low = _mm512_add_epi64(sums.low, _mm512_i32gather_epi64(_mm512_castsi512_si256(leaf), leaves, 8));
+    sums.high =
+        _mm512_add_epi64(sums.high, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(leaf, 1), leaves, 8));
+  }
+  static void store(std::int64_t* p, const Sums& sums) {
+    _mm512_storeu_si512(p, sums.low);
+    _mm512_storeu_si512(p + 8, sums.high);
+  }
+
+ private:
+  static Floats among32(const float* slots, Ints position) {
+    return _mm512_permutex2var_ps(_mm512_loadu_ps(slots), position, _mm512_loadu_ps(slots + 16));
+  }
+};
+
+}  // namespace
+
+void walk_trees_avx512(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
+                       std::int64_t* sums) {
+  walk_any_depth<Avx512>(trees, first, last, rows, sums);
+}
+
+}  // namespace harmonia
+
+#endif

@@ -1,0 +1,64 @@
+#include "text_forms.hpp"
+
+#include <cmath>
+
+#include "harmonia/core/text.hpp"
+
+namespace harmonia {
+
+std::string number(const std::optional<double>& value) {
+  if (!value) return "-";
+  if (*value == 0) return "0";
+  const double size = std::abs(*value);
+  return size >= 1e-4 && size < 1e6 ? fmt::format("{:.4g}", *value) : fmt::format("{:.3e}", *value);
+}
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
+  return digits;
+}
+
+std::string interval(const std::optional<double>& low, const std::optional<double>& high) {
+  return fmt::format("[{}, {}]", low ? number(low) : "?", high ? number(high) : "?");
+}
+
+std::string shape_text(std::size_t rows, std::size_t features) {
+  return fmt::format("{} row{} of {} feature{}", grouped(rows), rows == 1 ? "" : "s", grouped(features),
+                     features == 1 ? "" : "s");
+}
+
+std::string cost_text(std::uint64_t evaluations, double seconds) {
+  const double rate = seconds > 0 ? static_cast<double>(evaluations) / seconds : 0;
+  return fmt::format("{} evaluations in {:.3g} s ({:.3g} a second)\n", grouped(evaluations), seconds, rate);
+}
+
+std::string what_was_done(const GammaRunRecord& record, bool with_radius) {
+  const GammaOptions& o = record.options;
+  std::string text = fmt::format("{} ball", ball_name(o.ball));
+  if (with_radius) {
+    text += fmt::format(", radius {}{}", o.ball.radius, record.automatic_radius ? " (found: auto)" : "");
+  }
+  if (o.ball.average == Average::solid) text += ", solid";
+  if (o.paper) text += ", the paper's own procedure";
+  if (o.sample > 0) text += fmt::format(", sample {}", o.sample);
+  if (o.precision > 0) text += fmt::format(", precision {} floor {}", o.precision, o.floor);
+  return text;
+}
+
+std::string interval_meaning(const DataInfo& data) {
+  if (data.spacing.empty()) {
+    return "intervals are about the population that the rows stand for, taken as a random sample of it";
+  }
+  return "the rows are a grid, no random sample: intervals are those of as many points drawn at random from "
+         "its box; a grid that does not alias comes closer to the box's average";
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace harmonia

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harmonia/report/gamma_report.hpp"
+
+/// How numbers and names are written in tables and CSV files.
+namespace harmonia {
+
+/// Four significant digits, "-" for none.
+std::string number(const std::optional<double>& value);
+
+/// 1234567 as 1,234,567.
+std::string grouped(std::uint64_t value);
+
+/// [low, high]; an end that is not known is "?".
+std::string interval(const std::optional<double>& low, const std::optional<double>& high);
+
+/// "12 rows of 3 features".
+std::string shape_text(std::size_t rows, std::size_t features);
+
+/// "12,345 evaluations in 0.1 s (1.2e5 a second)" and a line end.
+std::string cost_text(std::uint64_t evaluations, double seconds);
+
+/// The ball and what was taken of it; without a radius if there are several.
+std::string what_was_done(const GammaRunRecord& record, bool with_radius = true);
+
+/// What the interval of a mean over these rows is about, in a sentence without its full stop.
+std::string interval_meaning(const DataInfo& data);
+
+/// A field of a CSV file, in quotes where it needs them.
+std::string csv_field(const std::string& text);
+
+template <class T>
+std::string csv_field(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : std::string();
+}
+
+}  // namespace harmonia
