@@ -6,6 +6,7 @@
 2
 """
 
+from ._compare import CompareResult, Pair, SweepResult, compare, sweep
 from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
 from ._measure import gamma
 from ._models import ModelAddress
@@ -13,6 +14,7 @@ from ._native import __version__
 from ._result import GammaResult, GammaStatistics, GammaSummary
 
 __all__ = [
+    "CompareResult",
     "Error",
     "GammaResult",
     "GammaStatistics",
@@ -21,7 +23,11 @@ __all__ = [
     "InputError",
     "ModelAddress",
     "ModelError",
+    "Pair",
+    "SweepResult",
     "UsageError",
     "__version__",
+    "compare",
     "gamma",
+    "sweep",
 ]

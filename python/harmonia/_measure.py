@@ -13,6 +13,7 @@ from ._errors import HarmoniaWarning, UsageError
 from ._models import Choice, ModelAddress, as_address, function_model
 from ._progress import Progress, shown
 from ._result import GammaResult
+from ._trees import tree_model
 
 #: What can be measured: a function on batches, an estimator or booster, or the address of a model.
 ModelLike = Union[Callable[[Any], Any], str, "os.PathLike[str]", ModelAddress, Any]
@@ -104,75 +105,27 @@ def gamma(
     Warnings about the result are in summary.warnings and raised as HarmoniaWarning. Errors are UsageError, InputError
     and ModelError, with the program's texts.
     """
+    asked = {k: v for k, v in locals().items() if k not in ("f", "X", "progress")}
     choice = Choice(method, margin, binary, missing, as_frame, dtype, threads or 0)
-    asked = {
-        name: value
-        for name, (value, default) in {
-            "radius": (radius, None),
-            "ball": (ball, "simplex+anti"),
-            "average": (average, "surface"),
-            "output": (output, "predicted"),
-            "sample": (sample, None),
-            "precision": (precision, None),
-            "floor": (floor, None),
-            "confidence": (confidence, 0.95),
-            "explain": (explain, 0),
-            "scale": (scale, "none"),
-            "schema": (schema, None),
-            "paper": (paper, False),
-            "method": (method, None),
-            "margin": (margin, False),
-            "binary": (binary, False),
-            "missing": (missing, None),
-            "columns": (columns, None),
-            "drop": (drop, None),
-            "id": (id, None),
-            "label": (label, None),
-            "max_evaluations": (max_evaluations, None),
-            "seed": (seed, None),
-        }.items()
-        if value is not default and value != default
-    }
-    if paper:
-        for name in ("ball", "average", "sample", "precision", "floor"):
-            if name in asked:
-                raise UsageError(f"paper excludes {name}")
-    model, data, table = open_subject(f, X, choice, columns, drop, id, label, feature_names, seed)
-    schema_file, schema_text = _schema(schema)
+    (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed)
+    arguments = native_arguments(asked, table)
+    arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    arguments.call = call_text("gamma", [model], data, asked)
     with shown(progress, f"gamma of {model.name}") as tell:
-        native = _native.gamma(
-            model,
-            data,
-            radius=_radius(radius),
-            ball=ball,
-            average=average,
-            output=output,
-            sample=_count("sample", sample),
-            precision=_positive("precision", precision),
-            floor=_positive("floor", floor),
-            confidence=confidence,
-            explain=explain,
-            scale=scale,
-            schema_file=schema_file,
-            schema=schema_text,
-            fixed=sorted(table.categories) if table is not None else [],
-            model_output=f.output_name if isinstance(f, ModelAddress) else "",
-            paper=paper,
-            batch=_count("batch", batch),
-            seed=seed,
-            threads=_count("threads", threads),
-            max_evaluations=_count("max_evaluations", max_evaluations),
-            call=_call(model, data, asked),
-            progress=tell,
-        )
+        native = _native.gamma(model, data, arguments, tell)
     result = GammaResult(native, table.index if table is not None else None)
-    for sentence in result.summary.warnings:
-        warnings.warn(sentence, HarmoniaWarning, stacklevel=2)
+    warn(result.summary.warnings)
     return result
 
 
+def warn(sentences: Sequence[str]) -> None:
+    """Raises warnings at the user's line, two calls up."""
+    for sentence in sentences:
+        warnings.warn(sentence, HarmoniaWarning, stacklevel=3)
+
+
 def open_subject(
-    f: ModelLike,
+    models: Sequence[ModelLike],
     X: DataLike,
     choice: Choice,
     columns: Optional[Sequence[Any]] = None,
@@ -181,32 +134,68 @@ def open_subject(
     label: Optional[Any] = None,
     feature_names: Optional[Sequence[str]] = None,
     seed: int = 1,
-) -> tuple[_native.Model, _native.Data, Optional[Table]]:
-    """The model and the rows; those in memory come as a table too."""
-    address = as_address(f)
-    model = address.open([], choice) if address is not None and not address.needs_example() else None
+) -> tuple[list[_native.Model], _native.Data, Optional[Table]]:
+    """The models and the rows; those in memory come as a table too."""
+    addresses = [as_address(f) for f in models]
+    opened = [a.open([], choice) if a is not None and not a.needs_example() else None for a in addresses]
     table = None
-    if isinstance(X, (str, os.PathLike)):
+    if not isinstance(X, (str, os.PathLike)):
+        ordered = _in_fitted_order(models[0], X, columns, drop, id, label)
+        table = read_table(X, ordered, drop, id, label, feature_names)
+    trees = [tree_model(f, table, choice) if a is None else m for f, a, m in zip(models, addresses, opened)]
+    if table is not None:
+        data = table.data()
+    else:
         if feature_names is not None:
-            raise UsageError("feature_names is for arrays; a file has names, or columns chooses")
+            raise UsageError("feature_names is for arrays; a file has names of its own")
         data = _native.open_data(
-            os.fspath(X),
+            os.fspath(X),  # type: ignore[arg-type]
             [str(c) for c in columns or []],
             [str(c) for c in drop or []],
             "" if id is None else str(id),
             "" if label is None else str(label),
-            model.inputs if model is not None else 0,
+            next((m.inputs for m in trees if m is not None), 0),
             seed,
         )
-    else:
-        table = read_table(X, _in_fitted_order(f, X, columns, drop, id, label), drop, id, label, feature_names)
-        data = table.data()
-    if model is None:
-        if address is not None:
-            model = address.open(data.first_row(), choice)
-        else:
-            model = function_model(f, table, data, choice)
-    return model, data, table
+    made = []
+    for f, address, model in zip(models, addresses, trees):
+        if model is None:
+            model = function_model(f, table, data, choice) if address is None else address.open(data.first_row(), choice)
+        made.append(model)
+    return made, data, table
+
+
+#: What an option is when it was not asked for.
+DEFAULTS: dict[str, Any] = {
+    "ball": "simplex+anti",
+    "average": "surface",
+    "output": "predicted",
+    "confidence": 0.95,
+    "explain": 0,
+    "scale": "none",
+    "paper": False,
+    "margin": False,
+    "binary": False,
+}
+
+
+def native_arguments(asked: Mapping[str, Any], table: Optional[Table]) -> _native.Arguments:
+    """The options of a measurement, checked."""
+    if asked["paper"]:
+        for name in ("ball", "average", "sample", "precision", "floor"):
+            if asked[name] != DEFAULTS.get(name):
+                raise UsageError(f"paper excludes {name}")
+    arguments = _native.Arguments()
+    arguments.radius = _radius(asked["radius"])
+    for name in ("ball", "average", "output", "confidence", "explain", "scale", "paper", "seed", "binary"):
+        setattr(arguments, name, asked[name])
+    for name in ("sample", "batch", "threads", "max_evaluations"):
+        setattr(arguments, name, _count(name, asked[name]))
+    for name in ("precision", "floor"):
+        setattr(arguments, name, _positive(name, asked[name]))
+    arguments.schema_file, arguments.schema = _schema(asked["schema"])
+    arguments.fixed = sorted(table.categories) if table is not None else []
+    return arguments
 
 
 def _in_fitted_order(f: Any, X: Any, columns: Any, drop: Any, *carried: Any) -> Optional[Sequence[Any]]:
@@ -252,9 +241,16 @@ def _schema(schema: Union[None, str, "os.PathLike[str]", Mapping[str, Any]]) -> 
     return "schema", json.dumps(features)
 
 
-def _call(model: _native.Model, data: _native.Data, asked: Mapping[str, Any]) -> str:
+def call_text(
+    function: str, models: Sequence[_native.Model], data: _native.Data, asked: Mapping[str, Any]
+) -> str:
     """The call that repeats the run, as far as text can say it."""
-    quoted = model.kind != "python"
-    options = "".join(f", {name}={value!r}" for name, value in asked.items())
-    name = repr(model.name) if quoted else model.name
-    return f"harmonia.gamma({name}, {data.source!r}{options})"
+    names = [model.name if model.kind == "python" else repr(model.name) for model in models]
+    options = "".join(
+        f", {name}={value!r}"
+        for name, value in asked.items()
+        if value is not None and name not in ("batch", "threads") and value is not DEFAULTS.get(name, None)
+        and not (isinstance(value, (str, int, float)) and value == DEFAULTS.get(name, None))
+    )
+    subject = names[0] if function != "compare" else f"[{', '.join(names)}]"
+    return f"harmonia.{function}({subject}, {data.source!r}{options})"

@@ -95,29 +95,56 @@ def memory_data(
 def open_data(
     spec: str, columns: Sequence[str], drop: Sequence[str], id: str, label: str, inputs: int, seed: int
 ) -> Data: ...
-def gamma(
-    model: Model,
-    data: Data,
-    *,
-    radius: Optional[float],
-    ball: str,
-    average: str,
-    output: str,
-    sample: int,
-    precision: float,
-    floor: float,
+def tree_model(file: bytes, kind: str, name: str, margin: bool, complement: bool) -> Model: ...
+
+class Arguments:
+    radius: Optional[float]
+    ball: str
+    average: str
+    output: str
+    sample: int
+    precision: float
+    floor: float
+    confidence: float
+    explain: int
+    paper: bool
+    batch: int
+    scale: str
+    schema_file: str
+    schema: Optional[str]
+    fixed: Sequence[int]
+    model_output: str
+    binary: bool
+    seed: int
+    threads: int
+    max_evaluations: int
+    call: str
+
+class Comparison:
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    def gamma(self, model: int) -> NDArray[np.float64]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+class Sweep:
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+Progress = Optional[Callable[[int, Optional[int], int], None]]
+
+def gamma(model: Model, data: Data, arguments: Arguments, progress: Progress) -> Result: ...
+def compare(
+    models: Sequence[Model], names: Sequence[str], data: Data, arguments: Arguments, progress: Progress
+) -> Comparison: ...
+def sweep(model: Model, data: Data, radii: Sequence[float], arguments: Arguments, progress: Progress) -> Sweep: ...
+def parse_radii(text: str) -> list[float]: ...
+def paired_difference(
+    gamma_a: Sequence[float],
+    split_a: Sequence[float],
+    gamma_b: Sequence[float],
+    split_b: Sequence[float],
     confidence: float,
-    explain: int,
-    scale: str,
-    schema_file: str,
-    schema: Optional[str],
-    fixed: Sequence[int],
-    model_output: str,
-    paper: bool,
-    batch: int,
-    seed: int,
-    threads: int,
-    max_evaluations: int,
-    call: str,
-    progress: Optional[Callable[[int, Optional[int], int], None]],
-) -> Result: ...
+) -> tuple[Optional[float], Optional[float], Optional[float]]: ...

@@ -81,6 +81,20 @@ class GammaSummary(GammaStatistics):
         return GammaSummary(columns=columns, explain=explain, **{**numbers, "warnings": tuple(numbers["warnings"])})
 
 
+def save_text(path: Union[str, "os.PathLike[str]"], text: str) -> None:
+    """Writes a file that appears under its name only when it is whole."""
+    target = os.fspath(path)
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
 class GammaResult:
     """gamma of every row, as NumPy arrays with one entry a row (with output="all", one a row and output).
 
@@ -219,16 +233,7 @@ class GammaResult:
         >>> os.path.exists(path)
         True
         """
-        target = os.fspath(path)
-        temporary = f"{target}.{os.getpid()}.tmp"
-        try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(self.to_json())
-            os.replace(temporary, target)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
-            raise
+        save_text(path, self.to_json())
 
     def plot(self, kind: str = "auto", ax: Any = None) -> Any:
         """Plots gamma with matplotlib and returns the axes.

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "harmonia/measure/compare.hpp"
 #include "harmonia/measure/gamma.hpp"
+#include "harmonia/measure/sweep.hpp"
+#include "harmonia/report/compare_report.hpp"
 #include "harmonia/report/gamma_report.hpp"
 #include "subject.hpp"
 
@@ -26,6 +29,7 @@ struct GammaArguments {
   std::uint64_t seed = 1;
   std::size_t threads = 0;
   std::uint64_t max_evaluations = 0;  ///< 0: no limit
+  bool binary = false;                ///< the user's word on the models, for the record of a comparison
   std::string call;                   ///< to repeat it
 };
 
@@ -37,10 +41,32 @@ struct PythonResult {
   PythonData data;
 };
 
+/// A comparison as Python holds it.
+struct PythonComparison {
+  CompareRecord record;
+  CompareResult result;
+};
+
+/// A sweep as Python holds it.
+struct PythonSweep {
+  GammaRunRecord record;
+  SweepResult result;
+  std::vector<std::string> warnings;
+};
+
 /// Measures. `progress` is called with (rows done, rows or None, evaluations) now and then, unless it is None.
 /// Ctrl-C raises KeyboardInterrupt. Call with the GIL held.
 PythonResult measure_gamma(const PythonModel& model, const PythonData& data, const GammaArguments& arguments,
                            const nanobind::object& progress);
+
+/// Compares models, one name each, as measure_gamma() measures one.
+PythonComparison measure_compare(const std::vector<const PythonModel*>& models, const std::vector<std::string>& names,
+                                 const PythonData& data, const GammaArguments& arguments,
+                                 const nanobind::object& progress);
+
+/// Measures at every radius, as measure_gamma() does at one. The arguments' radius says nothing but that it is given.
+PythonSweep measure_sweep(const PythonModel& model, const PythonData& data, const std::vector<double>& radii,
+                          const GammaArguments& arguments, const nanobind::object& progress);
 
 /// The result as the program writes it.
 std::string result_json(const PythonResult& result);

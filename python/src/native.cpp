@@ -8,6 +8,8 @@
 #include "arrays.hpp"
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/model/tree_ensemble.hpp"
+#include "harmonia/report/sweep_report.hpp"
 #include "measure.hpp"
 #include "subject.hpp"
 
@@ -49,6 +51,19 @@ PythonModel function_model(nb::object function, const std::string& name, const s
           .callable = true};
 }
 
+PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std::string& name, bool margin,
+                       bool complement) {
+  const std::string text(file.c_str(), file.size());
+  TreeEnsemble trees = kind == "xgboost" ? read_xgboost(text, name) : read_lightgbm(text, name);
+  if (complement && trees.binary && !margin) {
+    trees.link.complement = true;
+    trees.binary = false;
+  }
+  return {.model = make_tree_model(trees, {.name = name, .kind = kind, .sha256 = {}, .margin = margin}),
+          .stop = {},
+          .callable = false};
+}
+
 nb::object evaluate(const PythonModel& model, const RowsArray& rows) {
   const ModelInfo& info = model.model->info();
   if (rows.shape(1) != info.inputs) {
@@ -78,6 +93,7 @@ void bind_model(nb::module_& m) {
       .def("evaluate", &evaluate, "rows"_a);
   m.def("function_model", &function_model, "function"_a, "name"_a, "example"_a, "float32"_a, "batch"_a, "reentrant"_a,
         "missing"_a, "binary"_a, "features"_a, "classes"_a);
+  m.def("tree_model", &tree_model, "file"_a, "kind"_a, "name"_a, "margin"_a, "complement"_a);
   m.def(
       "open_model",
       [](const std::string& address, const std::vector<double>& example, const std::string& kind,
@@ -132,6 +148,71 @@ void bind_data(nb::module_& m) {
       "spec"_a, "columns"_a, "drop"_a, "id"_a, "label"_a, "inputs"_a, "seed"_a);
 }
 
+void bind_arguments(nb::module_& m) {
+  const auto options = [](auto GammaOptions::*field) {
+    return [field](GammaArguments& self, std::remove_reference_t<decltype(self.options.*field)> value) {
+      self.options.*field = value;
+    };
+  };
+  nb::class_<GammaArguments>(m, "Arguments", "What is asked, as the program's options ask it.")
+      .def(nb::init<>())
+      .def_rw("radius", &GammaArguments::radius, nb::arg().none())
+      .def_rw("ball", &GammaArguments::ball)
+      .def_rw("average", &GammaArguments::average)
+      .def_rw("output", &GammaArguments::output)
+      .def_prop_rw("sample", nullptr, options(&GammaOptions::sample))
+      .def_prop_rw("precision", nullptr, options(&GammaOptions::precision))
+      .def_prop_rw("floor", nullptr, options(&GammaOptions::floor))
+      .def_prop_rw("confidence", nullptr, options(&GammaOptions::confidence))
+      .def_prop_rw("explain", nullptr, options(&GammaOptions::explain))
+      .def_prop_rw("paper", nullptr, options(&GammaOptions::paper))
+      .def_prop_rw("batch", nullptr, options(&GammaOptions::batch))
+      .def_rw("scale", &GammaArguments::scale)
+      .def_rw("schema_file", &GammaArguments::schema_file)
+      .def_rw("schema", &GammaArguments::schema, nb::arg().none())
+      .def_rw("fixed", &GammaArguments::fixed)
+      .def_rw("model_output", &GammaArguments::model_output)
+      .def_rw("binary", &GammaArguments::binary)
+      .def_rw("seed", &GammaArguments::seed)
+      .def_rw("threads", &GammaArguments::threads)
+      .def_rw("max_evaluations", &GammaArguments::max_evaluations)
+      .def_rw("call", &GammaArguments::call);
+  m.def("gamma", &measure_gamma, "model"_a, "data"_a, "arguments"_a, "progress"_a.none());
+  m.def("compare", &measure_compare, "models"_a, "names"_a, "data"_a, "arguments"_a, "progress"_a.none());
+  m.def("sweep", &measure_sweep, "model"_a, "data"_a, "radii"_a, "arguments"_a, "progress"_a.none());
+  m.def("parse_radii", &parse_radii, "text"_a);
+}
+
+GammaColumns columns_of(const std::vector<double>& gamma, const std::vector<double>& split) {
+  GammaColumns columns;
+  columns.gamma = gamma;
+  columns.split = split;
+  return columns;
+}
+
+void bind_comparison(nb::module_& m) {
+  nb::class_<PythonComparison>(m, "Comparison", "What a comparison came to.")
+      .def("to_json", [](const PythonComparison& self) { return compare_json(self.record, self.result); })
+      .def("table", [](const PythonComparison& self) { return compare_table(self.record, self.result); })
+      .def_prop_ro("warnings", [](const PythonComparison& self) { return self.record.warnings; })
+      .def("gamma", [](const PythonComparison& self, std::size_t model) {
+        return numpy_array(self.result.columns.at(model).gamma);
+      });
+  nb::class_<PythonSweep>(m, "Sweep", "What a sweep over radii came to.")
+      .def("to_json", [](const PythonSweep& self) { return sweep_json(self.record, self.result, self.warnings); })
+      .def("table", [](const PythonSweep& self) { return sweep_table(self.record, self.result); })
+      .def_prop_ro("warnings", [](const PythonSweep& self) { return self.warnings; });
+  m.def(
+      "paired_difference",
+      [](const std::vector<double>& gamma_a, const std::vector<double>& split_a, const std::vector<double>& gamma_b,
+         const std::vector<double>& split_b, double confidence) {
+        const PairedDifference found =
+            paired_difference(columns_of(gamma_a, split_a), columns_of(gamma_b, split_b), confidence);
+        return nb::make_tuple(found.difference, found.low, found.high);
+      },
+      "gamma_a"_a, "split_a"_a, "gamma_b"_a, "split_b"_a, "confidence"_a);
+}
+
 void bind_result(nb::module_& m) {
   nb::class_<PythonResult>(m, "Result", "What a measurement came to.")
       .def("columns", &result_columns)
@@ -150,42 +231,6 @@ void bind_result(nb::module_& m) {
       .def_prop_ro("seed", [](const PythonResult& self) { return self.record.seed; })
       .def_prop_ro("seconds", [](const PythonResult& self) { return self.record.seconds; })
       .def("values", [](PythonResult& self) { return all_rows(self.data); });
-  m.def(
-      "gamma",
-      [](const PythonModel& model, const PythonData& data, std::optional<double> radius, const std::string& ball,
-         const std::string& average, const std::string& output, std::uint64_t sample, double precision, double floor,
-         double confidence, std::size_t explain, const std::string& scale, const std::string& schema_file,
-         std::optional<std::string> schema, std::vector<std::size_t> fixed, const std::string& model_output, bool paper,
-         std::size_t batch, std::uint64_t seed, std::size_t threads, std::uint64_t max_evaluations,
-         const std::string& call, const nb::object& progress) {
-        GammaOptions options;
-        options.sample = sample;
-        options.precision = precision;
-        options.floor = floor;
-        options.confidence = confidence;
-        options.explain = explain;
-        options.paper = paper;
-        options.batch = batch;
-        return measure_gamma(model, data,
-                             {.radius = radius,
-                              .ball = ball,
-                              .average = average,
-                              .output = output,
-                              .options = std::move(options),
-                              .scale = scale,
-                              .schema_file = schema_file,
-                              .schema = std::move(schema),
-                              .fixed = std::move(fixed),
-                              .model_output = model_output,
-                              .seed = seed,
-                              .threads = threads,
-                              .max_evaluations = max_evaluations,
-                              .call = call},
-                             progress);
-      },
-      "model"_a, "data"_a, nb::kw_only(), "radius"_a.none(), "ball"_a, "average"_a, "output"_a, "sample"_a, "precision"_a,
-      "floor"_a, "confidence"_a, "explain"_a, "scale"_a, "schema_file"_a, "schema"_a.none(), "fixed"_a, "model_output"_a,
-      "paper"_a, "batch"_a, "seed"_a, "threads"_a, "max_evaluations"_a, "call"_a, "progress"_a.none());
   nb::list outcomes;
   for (int i = 0; i <= static_cast<int>(Outcome::undefined); ++i) {
     outcomes.append(nb::cast(outcome_name(static_cast<Outcome>(i))));
@@ -208,5 +253,7 @@ NB_MODULE(_native, m) {
   });
   harmonia::python::bind_model(m);
   harmonia::python::bind_data(m);
+  harmonia::python::bind_arguments(m);
   harmonia::python::bind_result(m);
+  harmonia::python::bind_comparison(m);
 }
