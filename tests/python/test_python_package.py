@@ -88,3 +88,14 @@ def test_pip_install_from_a_clean_copy(root: Path, tmp_path: Path):
     code = "import sys; sys.path.insert(0, sys.argv[1]); import harmonia; print(harmonia.gamma('fn:f2', 'uniform:5', 0.1))"
     ran = subprocess.run([sys.executable, "-c", code, target], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert ran.stdout.startswith("GammaResult(5 rows, mean gamma 0.01"), ran.stderr
+
+
+def test_the_example_of_the_readme(root: Path, tmp_path: Path, monkeypatch):
+    blocks = re.findall(r"^```python\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    assert "(178 rows, mean gamma 0.07849 [0.05497, 0.1116]" in repr(names["result"])
+    assert (tmp_path / "result.json").exists()
