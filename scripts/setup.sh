@@ -16,7 +16,7 @@ build_packages=(g++ cmake ninja-build pkg-config ccache python3
 command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
 # chromium opens the pages of the report.
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv openssl chromium)
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv python3-dev openssl chromium)
 requirements=tests/requirements.txt
 case "$*" in study | "--venv study") requirements=experiments/requirements.txt ;; esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
