@@ -51,7 +51,9 @@ void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
   command.add_option("--average", flags.average, "over the sphere's surface or the solid ball [surface]")
       ->check(CLI::IsMember({"surface", "solid"}))
       ->group("Ball");
-  command.add_option("--output", flags.output, "label, predicted, column:K, norm, angle or all [predicted]")
+  command
+      .add_option("--output", flags.output,
+                  "label, predicted, column:K, norm, angle, all or flip [predicted]")
       ->group("Measure");
   GammaOptions& options = flags.options;
   command
