@@ -16,7 +16,6 @@
 namespace harmonia {
 namespace {
 
-
 struct GammaCommand {
   SubjectOptions subject;
   RunOptions run;
@@ -108,6 +107,11 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
   app.add_option("--explain", command->flags.options.explain, "name the K features whose pairs weigh most")
       ->check(CLI::Range(1, 1000000))
       ->type_name("K")
+      ->group("Measure");
+  app.add_option(
+         "--by", command->subject.data_options.by,
+         "mean gamma for every value of this column, which is not fed to the model unless --columns names it")
+      ->type_name("COLUMN")
       ->group("Measure");
   add_run_options(app, command->run);
   add_resume_option(app, command->run);

@@ -44,11 +44,11 @@ void add_resume_option(CLI::App& command, RunOptions& options);
 struct Subject {
   std::unique_ptr<Model> model;  ///< null until open_model() if it needs the example to be opened
   std::unique_ptr<RowSource> data;
-  std::unique_ptr<RowSource> whole;  ///< all rows, if data is one of them
+  std::unique_ptr<RowSource> whole;  ///< all rows, if data is a part of them
   Schema schema;                     ///< empty if all features are plain
   std::vector<double> example;
 
-  /// What spreads and distances are taken from: all rows, even if one is measured.
+  /// What spreads and distances are taken from: all rows, even if a part is measured.
   RowSource& reference() const { return whole ? *whole : *data; }
 };
 

@@ -37,10 +37,7 @@ class MemorySource final : public RowSource {
   bool read(RowBlock& block, std::size_t limit) override {
     assert(limit > 0);
     const MatrixView<const double> rows = rows_.slice(row_, std::min(limit, rows_.rows - row_));
-    block.first = row_;
-    block.ids.clear();
-    block.labels.clear();
-    block.values.resize(rows.rows, rows.columns);
+    block.reset(row_, rows.rows, rows.columns);
     const std::size_t size = rows.rows * rows.columns;
     const auto* infinite =
         std::find_if(rows.data, rows.data + size, [](double value) { return std::isinf(value); });

@@ -41,6 +41,7 @@ GammaRow row_of(const Json& json) {
   row.row = json.at("row");
   row.id = json.value("id", "");
   row.label = json.value("label", "");
+  row.segment = json.value("segment", "");
   row.column = optional_of<std::size_t>(json, "column");
   row.decided_class = optional_of<long long>(json, "class");
   row.value = optional_of<double>(json, "value");

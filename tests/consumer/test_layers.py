@@ -6,7 +6,7 @@ from pathlib import Path
 STAGES = ["core", "data", "ball", "model", "measure", "search", "text", "monitor", "report"]
 NO_JSON = ["core", "data", "ball", "model", "measure"]
 JSON_ALLOWED = re.compile(r"src/(data/schema|model/inference_protocol)[a-z_]*\.(cpp|hpp)")
-THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/")
+THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "pugixml")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
