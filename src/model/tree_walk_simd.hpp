@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kGroups = 4;
 
 template <class V>
-constexpr std::size_t kBlock = kGroups * V::kLanes;
+constexpr std::size_t kBlock = kGroups* V::kLanes;
 
 // Whether a lane goes right at one split that all lanes are at.
 template <class V, bool kMissing, bool kExact>
