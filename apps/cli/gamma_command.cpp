@@ -16,7 +16,6 @@
 namespace harmonia {
 namespace {
 
-
 struct GammaCommand {
   SubjectOptions subject;
   RunOptions run;

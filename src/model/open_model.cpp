@@ -139,10 +139,11 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
     throw Error(ErrorCode::usage,
                 fmt::format("--model-kind {} is not known; kinds are {}", options.kind, kind_names()));
   }
-  throw Error(ErrorCode::usage,
-              fmt::format("model '{}' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, "
-                          "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
-                          address));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("model '{}' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, "
+                  "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
+                  address));
 }
 
 }  // namespace
