@@ -12,6 +12,7 @@
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "report_command.hpp"
 
 namespace harmonia {
 namespace {
@@ -51,7 +52,8 @@ void GammaCommand::execute() {
   std::unique_ptr<GammaCsvWriter> csv;
   std::unique_ptr<GammaJournal> journal;
   WorstRows worst(kWorstRows);
-  if (!run.json.empty()) json = std::make_unique<GammaJsonWriter>(run.json, record);
+  ReportOutput report(run);
+  if (!report.json().empty()) json = std::make_unique<GammaJsonWriter>(report.json(), record);
   if (!run.csv.empty()) csv = std::make_unique<GammaCsvWriter>(run.csv, record);
   if (!run.resume.empty()) journal = std::make_unique<GammaJournal>(run.resume, record);
   const auto show = [&](const GammaRow& row) {
@@ -89,6 +91,7 @@ void GammaCommand::execute() {
   for (const std::string& sentence : scale_warnings(subject, what)) summary.warnings.push_back(sentence);
   if (json) json->finish(summary, record.seconds);
   if (csv) csv->finish();
+  report.write();
   if (journal) journal->finish(summary.outcomes[static_cast<std::size_t>(Outcome::budget)] == 0);
   if (run.quiet) return;
   fmt::print("{}", gamma_table(record, summary, worst));
