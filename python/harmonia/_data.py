@@ -25,7 +25,8 @@ class Table:
 
     values: NDArray[np.float64]
     names: list[str] = field(default_factory=list)
-    categories: dict[int, Any] = field(default_factory=dict)  # column → the values that its whole numbers stand for
+    categories: dict[int, "Category"] = field(default_factory=dict)  # column → the values that its whole numbers stand for
+    coded: set[int] = field(default_factory=set)  # columns whose numbers are those of a model's training
     index: Any = None  # of the data frame
     ids: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)

@@ -135,10 +135,11 @@ def class_numbers(function: Callable[[Any], Any], classes: NDArray[Any]) -> Call
 def frame_names(estimator: Any, table: Optional[Table], features: Sequence[str], choice: Choice) -> Optional[list[str]]:
     """The columns of the data frames that it wants; None if arrays will do."""
     fitted = getattr(estimator, "feature_names_in_", None)
-    if choice.as_frame is False or (choice.as_frame is None and fitted is None):
-        if choice.as_frame is None and table is not None and table.categories and not hasattr(estimator, "predict"):
-            return list(features)
+    if choice.as_frame is False:
         return None
+    if choice.as_frame is None and fitted is None:
+        texts = table is not None and bool(table.categories)
+        return list(features) if texts and not is_estimator(estimator) else None
     if fitted is None:
         return list(features)
     names = [str(name) for name in fitted]

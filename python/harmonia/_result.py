@@ -263,7 +263,7 @@ class GammaResult:
         percent = f"{100 * self._native.confidence:g} %"
         rows = [
             ("model", self.model),
-            ("mean gamma", f"{s.mean:.4g} &nbsp; {percent} interval [{s.low:.4g}, {s.high:.4g}]"),
+            ("mean gamma", f"{s.mean:.4g}, {percent} interval [{s.low:.4g}, {s.high:.4g}]"),
             ("rms", f"{s.rms:.4g}"),
             ("of the output's spread", f"{s.relative:.4g}"),
             ("rows", ", ".join(f"{count} {name}" for name, count in s.outcomes.items())),
@@ -272,8 +272,7 @@ class GammaResult:
         ]
         rows += [("warning", sentence) for sentence in s.warnings]
         cells = "".join(
-            f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>"
-            f"{html.escape(text).replace('&amp;nbsp;', '&nbsp;')}</td></tr>"
+            f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
             for name, text in rows
         )
         return f"<table>{cells}</table>"
