@@ -1,5 +1,6 @@
-// Goal 4: our tree evaluator against XGBoost's own batched predictor on the same boosters and rows, one thread.
-// `bench/tree_models.py FOLDER` trains the boosters; FOLDER is the argument (default: bench-models beside build/).
+// Goal 4: our tree evaluator against XGBoost's own batched predictor on the same boosters and rows, one
+// thread. `bench/tree_models.py FOLDER` trains the boosters; FOLDER is the argument (default: bench-models
+// beside build/).
 
 #include <dlfcn.h>
 
@@ -25,7 +26,7 @@ constexpr double kMarginError = 1e-5;
 class XgBoost {
  public:
   explicit XgBoost(const std::string& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    require(library_ != nullptr, fmt::format("{} cannot be loaded: {}", path, dlerror()));
+    require(library_ != nullptr, fmt::format("{} cannot be loaded", path));
   }
 
   // The margins of all rows, in one call.
@@ -35,15 +36,15 @@ class XgBoost {
       const auto create = xgboost.symbol<int(const void**, std::uint64_t, void**)>("XGBoosterCreate");
       const auto load = xgboost.symbol<int(void*, const char*)>("XGBoosterLoadModel");
       const auto set = xgboost.symbol<int(void*, const char*, const char*)>("XGBoosterSetParam");
-      require(create(nullptr, 0, &handle_) == 0 && load(handle_, path.c_str()) == 0 && set(handle_, "nthread", "1") == 0,
+      require(create(nullptr, 0, &handle_) == 0 && load(handle_, path.c_str()) == 0 &&
+                  set(handle_, "nthread", "1") == 0,
               fmt::format("XGBoost does not load {}", path));
     }
     ~Booster() { xgboost_.symbol<int(void*)>("XGBoosterFree")(handle_); }
 
     const float* margins(MatrixView<const float> x) const {
-      const auto predict =
-          xgboost_.symbol<int(void*, const char*, const char*, void*, const std::uint64_t**, std::uint64_t*, const float**)>(
-              "XGBoosterPredictFromDense");
+      const auto predict = xgboost_.symbol<int(void*, const char*, const char*, void*, const std::uint64_t**,
+                                               std::uint64_t*, const float**)>("XGBoosterPredictFromDense");
       const std::string array =
           fmt::format(R"({{"data":[{},true],"shape":[{},{}],"typestr":"<f4","version":3}})",
                       reinterpret_cast<std::uintptr_t>(x.data), x.rows, x.columns);
@@ -102,10 +103,12 @@ void compare(const std::filesystem::path& folder, const XgBoost& xgboost, const 
     const char* name;
     double goal;
   };
-  for (const Path& path : {Path{Simd::scalar, "scalar", 0}, Path{Simd::avx2, "AVX2", 3}, Path{Simd::avx512, "AVX-512", 6}}) {
+  for (const Path& path :
+       {Path{Simd::scalar, "scalar", 0}, Path{Simd::avx2, "AVX2", 3}, Path{Simd::avx512, "AVX-512", 6}}) {
     if (static_cast<int>(path.simd) > static_cast<int>(best_simd())) continue;
     const auto model = make_tree_model(
-        ensemble, {.name = file.string(), .kind = "xgboost", .sha256 = "", .margin = true, .simd = path.simd});
+        ensemble,
+        {.name = file.string(), .kind = "xgboost", .sha256 = "", .margin = true, .simd = path.simd});
     Matrix<double> y(x.rows(), 1);
     model->evaluate(x.view(), y.view());
     const float* theirs = booster.margins(x.view());
@@ -115,9 +118,10 @@ void compare(const std::filesystem::path& folder, const XgBoost& xgboost, const 
     }
     const TwoSides time = time_in_turn(
         kRepeats, [&] { model->evaluate(x.view(), y.view()); }, [&] { booster.margins(x.view()); });
-    const std::string what =
-        fmt::format("{} features, {} trees, depth {}, {}", shape.features, shape.trees, shape.depth, path.name);
-    fmt::print("{:<52} {:7.3f} us a row, XGBoost {:7.3f}\n", what, 1e6 * time.ours.processor / static_cast<double>(x.rows()),
+    const std::string what = fmt::format("{} features, {} trees, depth {}, {}", shape.features, shape.trees,
+                                         shape.depth, path.name);
+    fmt::print("{:<52} {:7.3f} us a row, XGBoost {:7.3f}\n", what,
+               1e6 * time.ours.processor / static_cast<double>(x.rows()),
                1e6 * time.theirs.processor / static_cast<double>(x.rows()));
     if (path.goal > 0) goals.at_least(what, path.goal, time.theirs.processor / time.ours.processor);
   }
@@ -134,7 +138,8 @@ void run(const std::filesystem::path& folder) {
   }
   const XgBoost xgboost(library);
   Goals goals;
-  for (const Shape& shape : {Shape{100, 200, 6}, Shape{100, 1000, 6}, Shape{100, 200, 8}, Shape{1000, 200, 6}}) {
+  for (const Shape& shape :
+       {Shape{100, 200, 6}, Shape{100, 1000, 6}, Shape{100, 200, 8}, Shape{1000, 200, 6}}) {
     compare(folder, xgboost, shape, goals);
   }
   goals.print();

@@ -51,7 +51,9 @@ void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
   command.add_option("--average", flags.average, "over the sphere's surface or the solid ball [surface]")
       ->check(CLI::IsMember({"surface", "solid"}))
       ->group("Ball");
-  command.add_option("--output", flags.output, "label, predicted, column:K, norm, angle or all [predicted]")
+  command
+      .add_option("--output", flags.output,
+                  "label, predicted, column:K, norm, angle, all or flip [predicted]")
       ->group("Measure");
   GammaOptions& options = flags.options;
   command
@@ -108,9 +110,10 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
 }
 
 void check_paths(const RunOptions& run, const SubjectOptions& subject) {
-  const std::vector<std::string> paths{run.json, run.csv, run.resume, subject.data, subject.schema_file};
+  const std::vector<std::string> paths{run.json,   run.csv,      run.html,
+                                       run.resume, subject.data, subject.schema_file};
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    for (std::size_t j = 0; j < std::min<std::size_t>(i, 3); ++j) {
+    for (std::size_t j = 0; j < std::min<std::size_t>(i, 4); ++j) {
       if (!paths[i].empty() && paths[i] == paths[j]) {
         throw Error(ErrorCode::usage,
                     fmt::format("{} is named twice; expected a file of its own for each", paths[i]));

@@ -9,6 +9,7 @@
 #include "compare_command.hpp"
 #include "gamma_command.hpp"
 #include "harmonia/core/error.hpp"
+#include "report_command.hpp"
 #include "sweep_command.hpp"
 
 namespace {
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
     harmonia::add_gamma_command(program, argc, argv);
     harmonia::add_compare_command(program, argc, argv);
     harmonia::add_sweep_command(program, argc, argv);
+    harmonia::add_report_command(program);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);

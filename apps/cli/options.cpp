@@ -92,6 +92,9 @@ void add_run_options(CLI::App& command, RunOptions& o) {
   command.add_flag("--dry-run", o.dry_run, "say how many evaluations it would take, and ask for none")
       ->group("Run");
   command.add_option("--json", o.json, "write the result as JSON")->type_name("FILE")->group("Result");
+  command.add_option("--html", o.html, "write a report: one page with plots, to open in a browser")
+      ->type_name("FILE")
+      ->group("Result");
   command.add_option("--csv", o.csv, "write the rows as CSV")->type_name("FILE")->group("Result");
   command.add_flag("--quiet", o.quiet, "no table, no progress, no warnings")->group("Result");
 }

@@ -26,7 +26,7 @@ struct RunOptions {
   std::size_t threads = 0;
   std::uint64_t max_evaluations = 0;
   bool dry_run = false, quiet = false;
-  std::string json, csv, resume;
+  std::string json, csv, html, resume;
 };
 
 /// Adds MODEL and DATA.

@@ -24,12 +24,12 @@ namespace node_field {
 constexpr std::uint32_t input = 1, output = 2, operation = 4, attribute = 5, domain = 7;
 }
 namespace attribute_field {
-constexpr std::uint32_t name = 1, real = 2, integer = 3, text = 4, tensor = 5, graph = 6, reals = 7, integers = 8,
-                        strings = 9, graphs = 11;
+constexpr std::uint32_t name = 1, real = 2, integer = 3, text = 4, tensor = 5, graph = 6, reals = 7,
+                        integers = 8, strings = 9, graphs = 11;
 }
 namespace tensor_field {
-constexpr std::uint32_t dims = 1, type = 2, floats = 4, int32s = 5, strings = 6, int64s = 7, name = 8, raw = 9,
-                        doubles = 10, external = 13, location = 14;
+constexpr std::uint32_t dims = 1, type = 2, floats = 4, int32s = 5, strings = 6, int64s = 7, name = 8,
+                        raw = 9, doubles = 10, external = 13, location = 14;
 }
 namespace value_field {
 constexpr std::uint32_t name = 1, type = 2;
@@ -43,18 +43,39 @@ OnnxTensor read_tensor(WireReader in) {
   std::vector<std::int64_t> integers;
   while (in.next()) {
     switch (in.field()) {
-      case tensor_field::dims: in.add_integers(tensor.dims); break;
-      case tensor_field::type: tensor.type = static_cast<OnnxType>(in.integer()); break;
-      case tensor_field::floats: in.add_floats(tensor.numbers); break;
-      case tensor_field::doubles: in.add_doubles(tensor.numbers); break;
+      case tensor_field::dims:
+        in.add_integers(tensor.dims);
+        break;
+      case tensor_field::type:
+        tensor.type = static_cast<OnnxType>(in.integer());
+        break;
+      case tensor_field::floats:
+        in.add_floats(tensor.numbers);
+        break;
+      case tensor_field::doubles:
+        in.add_doubles(tensor.numbers);
+        break;
       case tensor_field::int32s:
-      case tensor_field::int64s: in.add_integers(integers); break;
-      case tensor_field::strings: tensor.strings.push_back(in.text()); break;
-      case tensor_field::name: tensor.name = in.text(); break;
-      case tensor_field::raw: tensor.raw = in.text(); break;
-      case tensor_field::external: tensor.external = true; break;
-      case tensor_field::location: tensor.external = tensor.external || in.integer() == 1; break;
-      default: break;
+      case tensor_field::int64s:
+        in.add_integers(integers);
+        break;
+      case tensor_field::strings:
+        tensor.strings.push_back(in.text());
+        break;
+      case tensor_field::name:
+        tensor.name = in.text();
+        break;
+      case tensor_field::raw:
+        tensor.raw = in.text();
+        break;
+      case tensor_field::external:
+        tensor.external = true;
+        break;
+      case tensor_field::location:
+        tensor.external = tensor.external || in.integer() == 1;
+        break;
+      default:
+        break;
     }
   }
   for (const std::int64_t integer : integers) tensor.numbers.push_back(static_cast<double>(integer));
@@ -66,17 +87,36 @@ std::pair<std::string_view, OnnxAttribute> read_attribute(WireReader in) {
   OnnxAttribute attribute;
   while (in.next()) {
     switch (in.field()) {
-      case attribute_field::name: name = in.text(); break;
-      case attribute_field::real: attribute.real = in.real(); break;
-      case attribute_field::integer: attribute.integer = in.integer(); break;
-      case attribute_field::text: attribute.text = in.text(); break;
-      case attribute_field::tensor: attribute.tensor = read_tensor(in.message()); break;
-      case attribute_field::reals: in.add_floats(attribute.reals); break;
-      case attribute_field::integers: in.add_integers(attribute.integers); break;
-      case attribute_field::strings: attribute.strings.push_back(in.text()); break;
+      case attribute_field::name:
+        name = in.text();
+        break;
+      case attribute_field::real:
+        attribute.real = in.real();
+        break;
+      case attribute_field::integer:
+        attribute.integer = in.integer();
+        break;
+      case attribute_field::text:
+        attribute.text = in.text();
+        break;
+      case attribute_field::tensor:
+        attribute.tensor = read_tensor(in.message());
+        break;
+      case attribute_field::reals:
+        in.add_floats(attribute.reals);
+        break;
+      case attribute_field::integers:
+        in.add_integers(attribute.integers);
+        break;
+      case attribute_field::strings:
+        attribute.strings.push_back(in.text());
+        break;
       case attribute_field::graph:
-      case attribute_field::graphs: attribute.graph = true; break;
-      default: break;
+      case attribute_field::graphs:
+        attribute.graph = true;
+        break;
+      default:
+        break;
     }
   }
   return {name, std::move(attribute)};
@@ -86,12 +126,23 @@ OnnxNode read_node(WireReader in) {
   OnnxNode node;
   while (in.next()) {
     switch (in.field()) {
-      case node_field::input: node.inputs.push_back(in.text()); break;
-      case node_field::output: node.outputs.push_back(in.text()); break;
-      case node_field::operation: node.operation = in.text(); break;
-      case node_field::domain: node.domain = in.text(); break;
-      case node_field::attribute: node.attributes.insert(read_attribute(in.message())); break;
-      default: break;
+      case node_field::input:
+        node.inputs.push_back(in.text());
+        break;
+      case node_field::output:
+        node.outputs.push_back(in.text());
+        break;
+      case node_field::operation:
+        node.operation = in.text();
+        break;
+      case node_field::domain:
+        node.domain = in.text();
+        break;
+      case node_field::attribute:
+        node.attributes.insert(read_attribute(in.message()));
+        break;
+      default:
+        break;
     }
   }
   return node;
@@ -122,10 +173,17 @@ void read_type(WireReader in, OnnxValue& value) {
         }
         break;
       }
-      case type_field::sequence: value.kind = OnnxValue::Kind::sequence; break;
-      case type_field::map: value.kind = OnnxValue::Kind::map; break;
-      case type_field::denotation: break;
-      default: value.kind = OnnxValue::Kind::other; break;
+      case type_field::sequence:
+        value.kind = OnnxValue::Kind::sequence;
+        break;
+      case type_field::map:
+        value.kind = OnnxValue::Kind::map;
+        break;
+      case type_field::denotation:
+        break;
+      default:
+        value.kind = OnnxValue::Kind::other;
+        break;
     }
   }
 }
@@ -143,11 +201,20 @@ OnnxGraph read_graph(WireReader in) {
   OnnxGraph graph;
   while (in.next()) {
     switch (in.field()) {
-      case graph_field::node: graph.nodes.push_back(read_node(in.message())); break;
-      case graph_field::initializer: graph.initializers.push_back(read_tensor(in.message())); break;
-      case graph_field::input: graph.inputs.push_back(read_value(in.message())); break;
-      case graph_field::output: graph.outputs.push_back(read_value(in.message())); break;
-      default: break;
+      case graph_field::node:
+        graph.nodes.push_back(read_node(in.message()));
+        break;
+      case graph_field::initializer:
+        graph.initializers.push_back(read_tensor(in.message()));
+        break;
+      case graph_field::input:
+        graph.inputs.push_back(read_value(in.message()));
+        break;
+      case graph_field::output:
+        graph.outputs.push_back(read_value(in.message()));
+        break;
+      default:
+        break;
     }
   }
   // Before version 4 of the format initializers were listed as inputs too.
@@ -175,11 +242,16 @@ std::vector<double> numbers_of(std::string_view raw) {
 
 std::optional<std::vector<double>> raw_numbers(const OnnxTensor& tensor) {
   switch (tensor.type) {
-    case OnnxType::float32: return numbers_of<float>(tensor.raw);
-    case OnnxType::float64: return numbers_of<double>(tensor.raw);
-    case OnnxType::int32: return numbers_of<std::int32_t>(tensor.raw);
-    case OnnxType::int64: return numbers_of<std::int64_t>(tensor.raw);
-    default: return std::nullopt;
+    case OnnxType::float32:
+      return numbers_of<float>(tensor.raw);
+    case OnnxType::float64:
+      return numbers_of<double>(tensor.raw);
+    case OnnxType::int32:
+      return numbers_of<std::int32_t>(tensor.raw);
+    case OnnxType::int64:
+      return numbers_of<std::int64_t>(tensor.raw);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -194,8 +266,9 @@ std::string_view operation_of(WireReader node) {
 }  // namespace
 
 std::string onnx_type_name(OnnxType type) {
-  static constexpr std::array<std::string_view, 12> names{
-      "undefined", "float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double"};
+  static constexpr std::array<std::string_view, 12> names{"undefined", "float", "uint8",   "int8",
+                                                          "uint16",    "int16", "int32",   "int64",
+                                                          "string",    "bool",  "float16", "double"};
   const auto number = static_cast<std::size_t>(type);
   return number < names.size() ? std::string(names[number])
                                : fmt::format("type {}", static_cast<std::int64_t>(type));
@@ -230,7 +303,8 @@ bool looks_like_onnx(std::string_view head) {
   // ir_version, a small number, comes first; then one of the model's other fields.
   if (head.size() < 4 || head[0] != 0x08 || head[1] < 1 || head[1] > 64) return false;
   const int tag = static_cast<unsigned char>(head[2]);
-  return tag == 0x12 || tag == 0x1a || tag == 0x22 || tag == 0x28 || tag == 0x32 || tag == 0x3a || tag == 0x42;
+  return tag == 0x12 || tag == 0x1a || tag == 0x22 || tag == 0x28 || tag == 0x32 || tag == 0x3a ||
+         tag == 0x42;
 }
 
 OnnxGraph read_onnx_graph(std::string_view bytes, const std::string& file) {

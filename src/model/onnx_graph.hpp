@@ -31,10 +31,10 @@ struct OnnxTensor {
   std::string_view name;
   OnnxType type = OnnxType::undefined;
   std::vector<std::int64_t> dims;
-  std::string_view raw;                   ///< its elements as bytes; empty: they are in the next two
+  std::string_view raw;  ///< its elements as bytes; empty: they are in the next two
   std::vector<double> numbers;
   std::vector<std::string_view> strings;
-  bool external = false;                  ///< its elements are in another file
+  bool external = false;  ///< its elements are in another file
 };
 
 /// The elements of a constant of numbers; nothing if they are of another type, or not as many as dims says.
@@ -69,8 +69,8 @@ struct OnnxValue {
   enum class Kind : std::uint8_t { unknown, tensor, sequence, map, other };
   std::string_view name;
   Kind kind = Kind::unknown;
-  OnnxType type = OnnxType::undefined;                    ///< of a tensor's elements
-  std::optional<std::vector<std::int64_t>> dims;          ///< −1: not fixed
+  OnnxType type = OnnxType::undefined;            ///< of a tensor's elements
+  std::optional<std::vector<std::int64_t>> dims;  ///< −1: not fixed
 };
 
 /// The graph of an ONNX file, as views into its bytes.

@@ -22,7 +22,7 @@ namespace {
 
 // Rows a call: enough that a call's own cost and the reading of the weights do not show, few enough that
 // what lies between two layers stays in the cache.
-constexpr std::size_t kBatchRows = 256;
+constexpr std::size_t kBatchRows = 512;
 
 // ONNX Runtime's log goes nowhere: what matters of it comes back as errors.
 void ORT_API_CALL no_log(void*, OrtLoggingLevel, const char*, const char*, const char*, const char*) {}
@@ -31,10 +31,11 @@ void ORT_API_CALL no_log(void*, OrtLoggingLevel, const char*, const char*, const
 void check_version(const std::string& file) {
   const OrtApiBase& base = *OrtGetApiBase();
   if (base.GetApi(ORT_API_VERSION) != nullptr) return;
-  throw Error(ErrorCode::input,
-              fmt::format("model {}: the ONNX Runtime library found is version {}; expected 1.{} or newer, with "
-                          "which harmonia was built",
-                          file, base.GetVersionString(), ORT_API_VERSION));
+  throw Error(
+      ErrorCode::input,
+      fmt::format("model {}: the ONNX Runtime library found is version {}; expected 1.{} or newer, with "
+                  "which harmonia was built",
+                  file, base.GetVersionString(), ORT_API_VERSION));
 }
 
 Ort::Session make_session(const Ort::Env& environment, const std::string& bytes, const std::string& file) {
@@ -68,7 +69,8 @@ class OnnxModel final : public Model {
     info_.scalar = plan_.scalar;
     info_.takes_missing = plan_.takes_missing || options.takes_missing;
     try {
-      session_ = make_session(environment_, plan_.rewrite ? with_only_output(bytes, plan_.output, path) : bytes, path);
+      session_ = make_session(environment_,
+                              plan_.rewrite ? with_only_output(bytes, plan_.output, path) : bytes, path);
       read_output();
       set_batch();
     } catch (const Ort::Exception& error) {
@@ -96,12 +98,12 @@ class OnnxModel final : public Model {
   // Type and shape of the output, as far as the graph tells.
   void read_output() {
     for (std::size_t i = 0; i < session_.GetOutputCount(); ++i) {
-      if (session_.GetOutputNameAllocated(i, Ort::AllocatorWithDefaultOptions()).get() != plan_.output) continue;
+      if (session_.GetOutputNameAllocated(i, Ort::AllocatorWithDefaultOptions()).get() != plan_.output)
+        continue;
       const Ort::TypeInfo type = session_.GetOutputTypeInfo(i);
       if (type.GetONNXType() != ONNX_TYPE_TENSOR) {
-        throw Error(ErrorCode::input,
-                    fmt::format("model {}: output {} is no tensor; expected one of numbers", info_.name,
-                                in_quotes(plan_.output)));
+        throw Error(ErrorCode::input, fmt::format("model {}: output {} is no tensor; expected one of numbers",
+                                                  info_.name, in_quotes(plan_.output)));
       }
       const auto tensor = type.GetTensorTypeAndShapeInfo();
       type_ = static_cast<OnnxType>(tensor.GetElementType());
@@ -110,7 +112,8 @@ class OnnxModel final : public Model {
         case OnnxType::float64:
         case OnnxType::int32:
         case OnnxType::int64:
-        case OnnxType::boolean: break;
+        case OnnxType::boolean:
+          break;
         default:
           throw Error(ErrorCode::input,
                       fmt::format("model {}: output {} holds {}; expected numbers", info_.name,
@@ -118,12 +121,19 @@ class OnnxModel final : public Model {
       }
       // A shape that is not known looks like that of a single number.
       const std::vector<std::int64_t> shape = tensor.GetShape();
+      if (!shape.empty() && shape.front() > 0 && shape.front() != plan_.shape.front()) refuse_shape(shape);
       if (!shape.empty()) tail_.assign(shape.begin() + 1, shape.end());
       shape_known_ = !shape.empty();
       return;
     }
     throw Error(ErrorCode::input,
                 fmt::format("model {} has lost its output {}", info_.name, in_quotes(plan_.output)));
+  }
+
+  [[noreturn]] void refuse_shape(const std::vector<std::int64_t>& shape) const {
+    throw Error(ErrorCode::input,
+                fmt::format("model {}: output {} has the shape [{}]; expected as many rows as the input has",
+                            info_.name, in_quotes(plan_.output), fmt::join(shape, ", ")));
   }
 
   void set_batch() {
@@ -148,9 +158,7 @@ class OnnxModel final : public Model {
     }
     if (shape.empty() || shape.front() != static_cast<std::int64_t>(rows) ||
         std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-      throw Error(ErrorCode::input,
-                  fmt::format("model {}: output {} has the shape [{}] for {}; expected one row of numbers each",
-                              info_.name, in_quotes(plan_.output), fmt::join(shape, ", "), counted(rows, "row")));
+      refuse_shape(shape);
     }
     tail_.assign(shape.begin() + 1, shape.end());
     info_.example_rows = rows;
@@ -162,8 +170,8 @@ class OnnxModel final : public Model {
     const Ort::Value in = input_tensor(zeros.data(), rows);
     const std::array inputs{plan_.input.c_str()};
     const std::array outputs{plan_.output.c_str()};
-    const auto out = const_cast<Ort::Session&>(session_).Run(Ort::RunOptions(), inputs.data(), &in, 1,
-                                                             outputs.data(), 1);
+    const auto out =
+        const_cast<Ort::Session&>(session_).Run(Ort::RunOptions(), inputs.data(), &in, 1, outputs.data(), 1);
     return out.front().GetTensorTypeAndShapeInfo().GetShape();
   }
 
@@ -196,10 +204,14 @@ class OnnxModel final : public Model {
       case OnnxType::float64:
         if (wanted == rows) return run(in, y, rows);
         return run_and_copy<double>(in, rows, y, wanted);
-      case OnnxType::float32: return run_and_copy<float>(in, rows, y, wanted);
-      case OnnxType::int32: return run_and_copy<std::int32_t>(in, rows, y, wanted);
-      case OnnxType::int64: return run_and_copy<std::int64_t>(in, rows, y, wanted);
-      default: return run_and_copy<bool>(in, rows, y, wanted);
+      case OnnxType::float32:
+        return run_and_copy<float>(in, rows, y, wanted);
+      case OnnxType::int32:
+        return run_and_copy<std::int32_t>(in, rows, y, wanted);
+      case OnnxType::int64:
+        return run_and_copy<std::int64_t>(in, rows, y, wanted);
+      default:
+        return run_and_copy<bool>(in, rows, y, wanted);
     }
   }
 
@@ -208,7 +220,8 @@ class OnnxModel final : public Model {
     std::vector<std::int64_t> shape = plan_.shape;
     shape.front() = static_cast<std::int64_t>(rows);
     // The runtime does not write to its inputs; its interface has no word for that.
-    return Ort::Value::CreateTensor<T>(memory_, const_cast<T*>(x), rows * plan_.width, shape.data(), shape.size());
+    return Ort::Value::CreateTensor<T>(memory_, const_cast<T*>(x), rows * plan_.width, shape.data(),
+                                       shape.size());
   }
 
   template <class T>

@@ -45,7 +45,8 @@ const OnnxValue& single_input(const OnnxGraph& graph, const std::string& file) {
                                    graph.inputs.size(), names_of(graph.inputs)));
   }
   const OnnxValue& input = graph.inputs.front();
-  static constexpr std::array kinds{"of unknown type", "a tensor", "a sequence", "a map", "optional or sparse"};
+  static constexpr std::array kinds{"of unknown type", "a tensor", "a sequence", "a map",
+                                    "optional or sparse"};
   if (input.kind != OnnxValue::Kind::tensor) {
     refuse(file, fmt::format("input {} is {}; expected a tensor of float or double", in_quotes(input.name),
                              kinds[static_cast<std::size_t>(input.kind)]));
@@ -108,22 +109,25 @@ std::string_view before_link(const OnnxGraph& graph, std::string_view value, con
       maker->inputs.size() == 1) {
     return maker->inputs.front();
   }
-  throw Error(ErrorCode::usage,
-              fmt::format("--margin: output {} of model {} does not come from a softmax or sigmoid but from {}; "
-                          "expected one, or --model-output with the name of the value before the link",
-                          in_quotes(value), file,
-                          maker == nullptr ? "an input" : fmt::format("{}", in_quotes(maker->operation))));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("--margin: output {} of model {} does not come from a softmax or sigmoid but from {}; "
+                  "expected one, or --model-output with the name of the value before the link",
+                  in_quotes(value), file,
+                  maker == nullptr ? "an input" : fmt::format("{}", in_quotes(maker->operation))));
 }
 
-void plan_output(OnnxPlan& plan, const OnnxGraph& graph, const ModelOptions& options, const std::string& file) {
+void plan_output(OnnxPlan& plan, const OnnxGraph& graph, const ModelOptions& options,
+                 const std::string& file) {
   std::string_view value = options.output_name;
   if (value.empty()) {
     value = choose_output(graph, file).name;
   } else if (graph.maker(value) == nullptr &&
              std::none_of(graph.outputs.begin(), graph.outputs.end(),
                           [&](const OnnxValue& output) { return output.name == value; })) {
-    throw Error(ErrorCode::usage, fmt::format("--model-output {}: model {} has no such value; its outputs are {}",
-                                              in_quotes(value), file, names_of(graph.outputs)));
+    throw Error(ErrorCode::usage,
+                fmt::format("--model-output {}: model {} has no such value; its outputs are {}",
+                            in_quotes(value), file, names_of(graph.outputs)));
   }
   const OnnxNode* maker = graph.maker(value);
   if (maker != nullptr && maker->operation == "ZipMap") {
@@ -146,7 +150,8 @@ bool knows_missing(const OnnxGraph& graph, std::string_view input) {
     for (const std::string_view value : node.inputs) {
       if (passes_on(node) || onnx_origin(graph, value) != input) continue;
       used = true;
-      if (!node.machine_learning() || !(node.operation.starts_with("TreeEnsemble") || node.operation == "Imputer")) {
+      if (!node.machine_learning() ||
+          !(node.operation.starts_with("TreeEnsemble") || node.operation == "Imputer")) {
         return false;
       }
     }

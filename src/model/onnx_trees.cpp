@@ -36,7 +36,8 @@ std::vector<double> numbers(const OnnxNode& node, const std::string& name) {
 
 // The split `x < threshold` that is true for the same values of the type as x < t, or as x <= t.
 double below(double t, bool or_equal, Scalar scalar) {
-  if (scalar == Scalar::float64) return or_equal ? std::nextafter(t, std::numeric_limits<double>::infinity()) : t;
+  if (scalar == Scalar::float64)
+    return or_equal ? std::nextafter(t, std::numeric_limits<double>::infinity()) : t;
   require(std::abs(t) <= static_cast<double>(std::numeric_limits<float>::max()));
   const auto nearest = static_cast<float>(t);
   const auto value = static_cast<double>(nearest);
@@ -102,7 +103,8 @@ class TreeReader {
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const auto leaf = number_.find({trees[i], nodes[i]});
       require(leaf != number_.end() && leaf->second < 0);
-      ensemble_.leaves[static_cast<std::size_t>(~leaf->second) * width_ + static_cast<std::size_t>(outputs[i])] +=
+      ensemble_
+          .leaves[static_cast<std::size_t>(~leaf->second) * width_ + static_cast<std::size_t>(outputs[i])] +=
           weights[i];
       used_.insert(static_cast<std::uint32_t>(outputs[i]));
       of_tree_[trees[i]].insert(static_cast<std::uint32_t>(outputs[i]));
@@ -114,7 +116,8 @@ class TreeReader {
     const std::string_view mode = node_.attribute("nodes_modes").strings[i];
     if (mode == "LEAF") return;
     const auto &features = integers("nodes_featureids"), &trues = integers("nodes_truenodeids"),
-               &falses = integers("nodes_falsenodeids"), &tracks = integers("nodes_missing_value_tracks_true");
+               &falses = integers("nodes_falsenodeids"),
+               &tracks = integers("nodes_missing_value_tracks_true");
     if (thresholds_.empty()) thresholds_ = numbers(node_, "nodes_values");
     require(i < features.size() && i < trues.size() && i < falses.size() && i < thresholds_.size());
     require(tracks.empty() || i < tracks.size());
@@ -244,7 +247,7 @@ class TreeReader {
   std::set<Id> children_;
   std::vector<double> thresholds_;
   std::size_t leaf_count_ = 0, width_ = 1;
-  std::set<std::uint32_t> used_;                               // outputs that any leaf adds to
+  std::set<std::uint32_t> used_;                             // outputs that any leaf adds to
   std::map<std::int64_t, std::set<std::uint32_t>> of_tree_;  // the same by tree
   std::vector<std::int64_t> tree_ids_;
   bool all_positive_ = true;
@@ -265,7 +268,8 @@ const OnnxNode& tree_node(const OnnxGraph& graph, const OnnxPlan& plan) {
 // A cast to float on the way makes the comparison one of floats.
 Scalar compared_as(const OnnxGraph& graph, std::string_view value, Scalar scalar) {
   while (const OnnxNode* maker = graph.maker(value)) {
-    if (maker->operation == "Cast" && maker->attribute("to").integer == static_cast<std::int64_t>(OnnxType::float32)) {
+    if (maker->operation == "Cast" &&
+        maker->attribute("to").integer == static_cast<std::int64_t>(OnnxType::float32)) {
       scalar = Scalar::float32;
     }
     value = maker->inputs.front();
@@ -308,15 +312,14 @@ std::unique_ptr<Model> open_onnx_trees(const std::string& path, const ModelOptio
   const std::string bytes = read_model_file(path);
   const auto ensemble = read_onnx_trees(bytes, path);
   if (!ensemble) {
-    throw Error(ErrorCode::input,
-                fmt::format("model {} is not a single sum of trees in ONNX's ai.onnx.ml operators; expected one, or "
-                            "--model-kind onnx",
-                            path));
+    throw Error(
+        ErrorCode::input,
+        fmt::format("model {} is not a single sum of trees in ONNX's ai.onnx.ml operators; expected one, or "
+                    "--model-kind onnx",
+                    path));
   }
-  return make_tree_model(*ensemble, {.name = path,
-                                     .kind = "onnx-trees",
-                                     .sha256 = sha256_hex(bytes),
-                                     .margin = options.margin});
+  return make_tree_model(
+      *ensemble, {.name = path, .kind = "onnx-trees", .sha256 = sha256_hex(bytes), .margin = options.margin});
 }
 
 }  // namespace harmonia

@@ -29,8 +29,7 @@ std::string varint(std::uint64_t number) {
 
 void WireReader::fail(std::string_view what) const {
   throw Error(ErrorCode::input,
-              fmt::format("model {} is not a whole ONNX file: {}, {} bytes before the end of a part", file_,
-                          what, rest_.size()));
+              fmt::format("model {} is not a whole ONNX file: {}", file_, what));
 }
 
 std::uint64_t WireReader::take_varint() {
@@ -60,11 +59,20 @@ bool WireReader::next() {
   field_ = static_cast<std::uint32_t>(tag >> 3);
   kind_ = static_cast<Kind>(tag & 7);
   switch (kind_) {
-    case Kind::varint: number_ = take_varint(); break;
-    case Kind::fixed64: text_ = take(8); break;
-    case Kind::text: text_ = take(take_varint()); break;
-    case Kind::fixed32: text_ = take(4); break;
-    default: fail(fmt::format("field {} is of the unknown wire type {}", field_, tag & 7));
+    case Kind::varint:
+      number_ = take_varint();
+      break;
+    case Kind::fixed64:
+      text_ = take(8);
+      break;
+    case Kind::text:
+      text_ = take(take_varint());
+      break;
+    case Kind::fixed32:
+      text_ = take(4);
+      break;
+    default:
+      fail(fmt::format("field {} is of the unknown wire type {}", field_, tag & 7));
   }
   whole_ = start.substr(0, start.size() - rest_.size());
   return true;
