@@ -95,6 +95,14 @@ def save_text(path: Union[str, "os.PathLike[str]"], text: str) -> None:
         raise
 
 
+def page_of(result: str, path: Union[None, str, "os.PathLike[str]"]) -> str:
+    """The report on a result."""
+    page = _native.report_page([result])
+    if path is not None:
+        save_text(path, page)
+    return page
+
+
 class GammaResult:
     """gamma of every row, as NumPy arrays with one entry a row (with output="all", one a row and output).
 
@@ -234,6 +242,16 @@ class GammaResult:
         True
         """
         save_text(path, self.to_json())
+
+    def to_html(self, path: Union[None, str, "os.PathLike[str]"] = None) -> str:
+        """The report, one page that needs no network; with a path it is written there too.
+
+        >>> import harmonia
+        >>> page = harmonia.gamma("fn:f2", [[1.0, 2.0]], radius=0.1).to_html()
+        >>> page[:15]
+        '<!doctype html>'
+        """
+        return page_of(self.to_json(), path)
 
     def plot(self, kind: str = "auto", ax: Any = None) -> Any:
         """Plots gamma with matplotlib and returns the axes.

@@ -9,6 +9,7 @@
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
+#include "harmonia/report/report_page.hpp"
 #include "harmonia/report/sweep_report.hpp"
 #include "measure.hpp"
 #include "subject.hpp"
@@ -202,6 +203,9 @@ void bind_comparison(nb::module_& m) {
       .def("to_json", [](const PythonSweep& self) { return sweep_json(self.record, self.result, self.warnings); })
       .def("table", [](const PythonSweep& self) { return sweep_table(self.record, self.result); })
       .def_prop_ro("warnings", [](const PythonSweep& self) { return self.warnings; });
+  m.def(
+      "report_page", [](const std::vector<std::string>& results) { return report_page(results); }, "results"_a,
+      nb::call_guard<nb::gil_scoped_release>());
   m.def(
       "paired_difference",
       [](const std::vector<double>& gamma_a, const std::vector<double>& split_a, const std::vector<double>& gamma_b,
