@@ -258,7 +258,8 @@ def sweep(
     asked = _asked("sweep", each[0], options)
     (model,), data, table = _open([f], X, asked)
     arguments = native_arguments(asked, table)
-    arguments.call = call_text("sweep", [model], data, {"radii": radii, **{k: v for k, v in asked.items() if k != "radius"}})
+    del asked["radius"]
+    arguments.call = call_text("sweep", [model], data, {"radii": radii, **asked})
     with shown(progress, f"sweep of {model.name}") as tell:
         native = _native.sweep(model, data, each, arguments, tell)
     warn(native.warnings)

@@ -118,7 +118,9 @@ def table_of_frame(
     )
 
 
-def table_of_array(x: Any, columns: Optional[Sequence[Any]], drop: Optional[Sequence[Any]], names: Optional[Sequence[str]]) -> Table:
+def table_of_array(
+    x: Any, columns: Optional[Sequence[Any]], drop: Optional[Sequence[Any]], names: Optional[Sequence[str]]
+) -> Table:
     array = np.asarray(x)
     if array.dtype.kind not in "biuf":
         raise InputError(f"the data is an array of type {array.dtype}; expected numbers")

@@ -177,7 +177,8 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         function, name = f, name_of(f)
     else:
         raise UsageError(
-            f"the model is {type(f).__name__}; expected a function, an estimator with predict, or an address such as net.onnx"
+            f"the model is {type(f).__name__}; expected a function, an estimator with predict, "
+            "or an address such as net.onnx"
         )
     if names is not None:
         frames = table if table is not None else Table(np.empty((0, len(features))))
@@ -185,7 +186,9 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         function = lambda rows: plain(frames.frame(rows, names))  # noqa: E731
     elif table is not None and table.categories:
         column = table.names[next(iter(table.categories))]
-        raise InputError(f"column {column!r} holds no numbers, and the model takes arrays; as_frame=True gives it data frames")
+        raise InputError(
+            f"column {column!r} holds no numbers, and the model takes arrays; as_frame=True gives it data frames"
+        )
     return _native.function_model(
         function,
         name,

@@ -285,7 +285,8 @@ class GammaResult:
             ("rms", f"{s.rms:.4g}"),
             ("of the output's spread", f"{s.relative:.4g}"),
             ("rows", ", ".join(f"{count} {name}" for name, count in s.outcomes.items())),
-            ("ball", f"{self._native.ball}, radius {self.radius:.4g}; output {self._native.output}; seed {self._native.seed}"),
+            ("ball", f"{self._native.ball}, radius {self.radius:.4g}"),
+            ("output", f"{self._native.output}; seed {self._native.seed}"),
             ("evaluations", f"{s.evaluations}"),
         ]
         rows += [("warning", sentence) for sentence in s.warnings]
