@@ -26,7 +26,7 @@ constexpr double kMarginError = 1e-5;
 class XgBoost {
  public:
   explicit XgBoost(const std::string& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    require(library_ != nullptr, fmt::format("{} cannot be loaded: {}", path, dlerror()));
+    require(library_ != nullptr, fmt::format("{} cannot be loaded", path));
   }
 
   // The margins of all rows, in one call.

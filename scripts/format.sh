@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mapfile -t files < <(find include src apps tests bench examples experiments -name '*.hpp' -o -name '*.cpp' | sort)
+mapfile -t files < <(find include src apps python tests bench examples experiments -name '*.hpp' -o -name '*.cpp' | sort)
 case "${1:-}" in
   "") clang-format -i "${files[@]}" ;;
   --check)

@@ -13,10 +13,11 @@ cd "$(dirname "$0")/.."
 build_packages=(g++ cmake ninja-build pkg-config ccache python3
   libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libssl-dev libboost-dev libeigen3-dev
   libpugixml-dev)
-# npm fetches ONNX Runtime. A Node.js from elsewhere brings its own, beside which Debian's cannot be installed.
+# npm fetches ONNX Runtime and what bundles the report's page. A Node.js from elsewhere brings its own, beside which Debian's cannot be installed.
 command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv openssl)
+# chromium opens the pages of the report.
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv python3-dev openssl chromium)
 requirements=tests/requirements.txt
 case "$*" in study | "--venv study") requirements=experiments/requirements.txt ;; esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs clang-tidy over the C++ files that build/ compiles, as many at a time as there are cores. A file that was
 # clean is not read again until it, a header of ours, a list of checks or a compiler flag changes.
-#   scripts/tidy.sh [FILE...]   default: all of src/, apps/, tests/, bench/ and experiments/
+#   scripts/tidy.sh [FILE...]   default: all of src/, apps/, tests/, bench/ and experiments/,
+#                               and python/ where its extension was built
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,21 +15,24 @@ if [ $# -gt 0 ]; then
   files=("$@")
 else
   mapfile -t files < <(find src apps tests bench experiments -name '*.cpp' -not -path 'tests/fuzz/*' | sort)
+  [ ! -e build-python/compile_commands.json ] || files+=(python/src/*.cpp)
 fi
 
 # What all files share: the checks, the headers, and the flags, without the place of the checkout.
 shared=$({
   clang-tidy --version
-  find include src apps tests bench experiments -name '*.hpp' -print0 | sort -z | xargs -0 cat
+  find include src apps python tests bench experiments -name '*.hpp' -print0 | sort -z | xargs -0 cat
   cat .clang-tidy tests/.clang-tidy scripts/tidy.sh
   grep '"command"' "$database" | sed "s#$PWD##g" | grep -oE ' -[DfIiWsm][^ ]*' | sort -u
 } | sha256sum | cut -d' ' -f1)
 
 check() {
-  local file=$1 stamp output
+  local file=$1 stamp output folder
   stamp=$cache/$({ echo "$shared $file"; cat "$file"; } | sha256sum | cut -d' ' -f1)
   [ ! -e "$stamp" ] || return 0
-  if output=$(clang-tidy -p build --quiet --extra-arg=-Wno-unknown-warning-option "$file" 2>/dev/null); then
+  # The Python extension is built in a folder of its own (scripts/wheel.sh).
+  case $file in python/*) folder=build-python ;; *) folder=build ;; esac
+  if output=$(clang-tidy -p "$folder" --quiet --extra-arg=-Wno-unknown-warning-option "$file" 2>/dev/null); then
     touch "$stamp"
     echo "tidy: $file"
   else

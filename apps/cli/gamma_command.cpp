@@ -12,6 +12,7 @@
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "report_command.hpp"
 
 namespace harmonia {
 namespace {
@@ -51,7 +52,8 @@ void GammaCommand::execute() {
   std::unique_ptr<GammaCsvWriter> csv;
   std::unique_ptr<GammaJournal> journal;
   WorstRows worst(kWorstRows);
-  if (!run.json.empty()) json = std::make_unique<GammaJsonWriter>(run.json, record);
+  ReportOutput report(run);
+  if (!report.json().empty()) json = std::make_unique<GammaJsonWriter>(report.json(), record);
   if (!run.csv.empty()) csv = std::make_unique<GammaCsvWriter>(run.csv, record);
   if (!run.resume.empty()) journal = std::make_unique<GammaJournal>(run.resume, record);
   const auto show = [&](const GammaRow& row) {
@@ -89,6 +91,7 @@ void GammaCommand::execute() {
   for (const std::string& sentence : scale_warnings(subject, what)) summary.warnings.push_back(sentence);
   if (json) json->finish(summary, record.seconds);
   if (csv) csv->finish();
+  report.write();
   if (journal) journal->finish(summary.outcomes[static_cast<std::size_t>(Outcome::budget)] == 0);
   if (run.quiet) return;
   fmt::print("{}", gamma_table(record, summary, worst));
@@ -118,6 +121,7 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
   app.footer(R"(Examples:
   harmonia gamma fn:f4?n=10 uniform:1000 --radius 1
   harmonia gamma "cmd:python3 score.py" rows.csv --id customer --radius auto --scale std --json result.json
+  harmonia gamma fraud.onnx rows.csv --radius 0.1 --scale std --model-output logits
   harmonia gamma http://localhost:8080/v2/models/fraud rows.npy --radius 0.1 --ball cross --sample 64
 
 gamma is |average of the model over the ball's points − the model at the row|: 0 where the model is harmonic.

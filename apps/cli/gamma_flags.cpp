@@ -13,11 +13,6 @@
 namespace harmonia {
 namespace {
 
-constexpr double kScaleRatio = 10;         // of features' spreads that deserves a warning
-constexpr std::size_t kScaleRows = 10000;  // that are looked at for it
-constexpr std::size_t kFewRows = 30;       // say too little about a spread
-constexpr std::size_t kScaleInputs = 10000;
-
 std::size_t count_rows(RowSource& data) {
   if (data.info().rows) return *data.info().rows;
   std::size_t rows = 0;
@@ -55,7 +50,9 @@ void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
   command.add_option("--average", flags.average, "over the sphere's surface or the solid ball [surface]")
       ->check(CLI::IsMember({"surface", "solid"}))
       ->group("Ball");
-  command.add_option("--output", flags.output, "label, predicted, column:K, norm, angle or all [predicted]")
+  command
+      .add_option("--output", flags.output,
+                  "label, predicted, column:K, norm, angle, all or flip [predicted]")
       ->group("Measure");
   GammaOptions& options = flags.options;
   command
@@ -105,6 +102,7 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
   record.options = resolve(record.options, record.data.inputs);
   record.scale = options.scale;
   record.model_output = options.model_options.output_name;
+  record.margin = options.model_options.margin;
   record.has_schema = !record.options.schema.empty();
   record.seed = options.seed;
   record.command_line = command_line;
@@ -112,9 +110,10 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
 }
 
 void check_paths(const RunOptions& run, const SubjectOptions& subject) {
-  const std::vector<std::string> paths{run.json, run.csv, run.resume, subject.data, subject.schema_file};
+  const std::vector<std::string> paths{run.json,   run.csv,      run.html,
+                                       run.resume, subject.data, subject.schema_file};
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    for (std::size_t j = 0; j < std::min<std::size_t>(i, 3); ++j) {
+    for (std::size_t j = 0; j < std::min<std::size_t>(i, 4); ++j) {
       if (!paths[i].empty() && paths[i] == paths[j]) {
         throw Error(ErrorCode::usage,
                     fmt::format("{} is named twice; expected a file of its own for each", paths[i]));
@@ -131,6 +130,7 @@ void print_forecast(const Subject& subject, const GammaOptions& options,
                       measured = models.size() * times;
   std::uint64_t opening = 0;
   for (const std::string& model : models) opening += rows_to_open(model, how);
+  if (models.size() == 1 && subject.model) opening = subject.model->info().example_rows;
   const std::uint64_t all = rows * each * measured + opening;
   const char* most = options.precision > 0 ? "at most " : "";
   fmt::print(
@@ -146,28 +146,9 @@ void print_forecast(const Subject& subject, const GammaOptions& options,
 }
 
 std::vector<std::string> scale_warnings(const SubjectOptions& options, const Subject& subject) {
-  RowSource& data = subject.reference();
-  if (options.scale != "none" || !options.schema_file.empty() || data.info().inputs > kScaleInputs) return {};
-  double least = 0, largest = 0;
-  std::size_t narrow = 0, wide = 0;
-  const auto spreads = column_spreads(data, kScaleRows);
-  if (spreads.front().moments.count() < kFewRows) return {};
-  for (std::size_t j = 0; j < spreads.size(); ++j) {
-    const double spread = spreads[j].moments.deviation();
-    if (spread > 0 && (least == 0 || spread < least)) {
-      least = spread;
-      narrow = j;
-    }
-    if (spread > largest) {
-      largest = spread;
-      wide = j;
-    }
-  }
-  if (least == 0 || largest <= kScaleRatio * least) return {};
-  return {
-      fmt::format("feature {} spreads {:.3g} times as far as {}; --scale std measures the radius in each "
-                  "feature's own spread",
-                  feature_name(data.info(), wide), largest / least, feature_name(data.info(), narrow))};
+  if (options.scale != "none" || !options.schema_file.empty()) return {};
+  const std::optional<std::string> sentence = scale_warning(subject.reference());
+  return sentence ? std::vector{*sentence} : std::vector<std::string>{};
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {

@@ -11,6 +11,7 @@
 #include "gamma_command.hpp"
 #include "gate_command.hpp"
 #include "harmonia/core/error.hpp"
+#include "report_command.hpp"
 #include "sweep_command.hpp"
 
 namespace {
@@ -49,6 +50,7 @@ int main(int argc, char** argv) {
     harmonia::add_sweep_command(program, argc, argv);
     harmonia::add_gate_command(program, code);
     harmonia::add_card_command(program);
+    harmonia::add_report_command(program);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harmonia/data/spread.hpp"
+#include "harmonia/model/feature_names.hpp"
 
 namespace harmonia {
 namespace {
@@ -106,6 +107,9 @@ void add_run_options(CLI::App& command, RunOptions& o) {
   command.add_flag("--dry-run", o.dry_run, "say how many evaluations it would take, and ask for none")
       ->group("Run");
   command.add_option("--json", o.json, "write the result as JSON")->type_name("FILE")->group("Result");
+  command.add_option("--html", o.html, "write a report: one page with plots, to open in a browser")
+      ->type_name("FILE")
+      ->group("Result");
   command.add_option("--csv", o.csv, "write the rows as CSV")->type_name("FILE")->group("Result");
   command.add_flag("--quiet", o.quiet, "no table, no progress, no warnings")->group("Result");
 }
@@ -125,6 +129,7 @@ Subject open_subject(const SubjectOptions& options) {
     data_options.inputs = subject.model->info().inputs;
   }
   subject.data = open_data(options.data, data_options);
+  if (subject.model) check_columns(subject.model->info(), subject.data->info(), options);
   if (options.data.find('#') != std::string::npos || !data_options.regions.empty() ||
       !data_options.window.empty())
     subject.whole = open_whole_data(options.data, data_options);
@@ -139,6 +144,10 @@ Subject open_subject(const SubjectOptions& options) {
   subject.example.assign(block.values.row(0), block.values.row(0) + block.values.columns());
   subject.data->rewind();
   return subject;
+}
+
+void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options) {
+  if (options.data_options.columns.empty()) check_features(model, data);
 }
 
 std::string command_line(int argc, char** argv) {

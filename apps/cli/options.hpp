@@ -26,7 +26,7 @@ struct RunOptions {
   std::size_t threads = 0;
   std::uint64_t max_evaluations = 0;
   bool dry_run = false, quiet = false;
-  std::string json, csv, resume;
+  std::string json, csv, html, resume;
 };
 
 /// Adds MODEL and DATA.
@@ -54,6 +54,10 @@ struct Subject {
 
 /// Opens the model if it says how wide its rows are, opens the data, and reads its first row.
 Subject open_subject(const SubjectOptions& options);
+
+/// Throws Error(input) if the model names other columns than the data has, unless --columns says which they
+/// are.
+void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options);
 
 /// The command line to repeat a run, with the values of headers left out.
 std::string command_line(int argc, char** argv);

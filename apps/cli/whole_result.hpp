@@ -12,23 +12,24 @@ namespace harmonia {
 /// cannot be written to is found at once.
 class WholeResult {
  public:
+  /// Throws Error(usage) if a page is asked for and this build writes none.
   explicit WholeResult(const RunOptions& run);
   /// Puts them in place; a text is asked for only if its file was.
   template <class Json, class Csv>
   void write(const Json& json, const Csv& csv) {
-    put(json_, json);
-    put(csv_, csv);
+    if (json_ || html_) {
+      const std::string text = json();
+      put(json_, text);
+      put_page(text);
+    }
+    if (csv_) put(csv_, csv());
   }
 
  private:
-  template <class Text>
-  static void put(std::unique_ptr<AtomicFile>& file, const Text& text) {
-    if (!file) return;
-    file->write(text());
-    file->commit();
-  }
+  static void put(std::unique_ptr<AtomicFile>& file, const std::string& text);
+  void put_page(const std::string& json);
 
-  std::unique_ptr<AtomicFile> json_, csv_;
+  std::unique_ptr<AtomicFile> json_, csv_, html_;
 };
 
 }  // namespace harmonia

@@ -17,7 +17,9 @@ namespace {
 
 class MemorySource final : public RowSource {
  public:
-  MemorySource(MatrixView<const double> rows, std::vector<std::string> names) : rows_(rows) {
+  MemorySource(MatrixView<const double> rows, std::vector<std::string> names, std::vector<std::string> ids,
+               std::vector<std::string> labels)
+      : rows_(rows), ids_(std::move(ids)), labels_(std::move(labels)) {
     if (rows.rows == 0 || rows.columns == 0) {
       throw Error(ErrorCode::usage, fmt::format("rows in memory are {} × {}; expected at least 1 × 1",
                                                 rows.rows, rows.columns));
@@ -25,6 +27,13 @@ class MemorySource final : public RowSource {
     if (!names.empty() && names.size() != rows.columns) {
       throw Error(ErrorCode::usage, fmt::format("rows in memory: {} for {}", counted(names.size(), "name"),
                                                 counted(rows.columns, "column")));
+    }
+    for (const auto* texts : {&ids_, &labels_}) {
+      if (!texts->empty() && texts->size() != rows.rows) {
+        throw Error(ErrorCode::usage, fmt::format("rows in memory: {} for {}",
+                                                  counted(texts->size(), texts == &ids_ ? "id" : "label"),
+                                                  counted(rows.rows, "row")));
+      }
     }
     info_.source = "memory";
     info_.inputs = rows.columns;
@@ -38,6 +47,8 @@ class MemorySource final : public RowSource {
     assert(limit > 0);
     const MatrixView<const double> rows = rows_.slice(row_, std::min(limit, rows_.rows - row_));
     block.reset(row_, rows.rows, rows.columns);
+    carry(ids_, rows.rows, block.ids);
+    carry(labels_, rows.rows, block.labels);
     const std::size_t size = rows.rows * rows.columns;
     const auto* infinite =
         std::find_if(rows.data, rows.data + size, [](double value) { return std::isinf(value); });
@@ -55,15 +66,25 @@ class MemorySource final : public RowSource {
   void rewind() override { row_ = 0; }
 
  private:
+  // Those of the next `count` rows, if there are any.
+  void carry(const std::vector<std::string>& texts, std::size_t count, std::vector<std::string>& out) const {
+    out.clear();
+    if (texts.empty()) return;
+    const auto first = texts.begin() + static_cast<std::ptrdiff_t>(row_);
+    out.assign(first, first + static_cast<std::ptrdiff_t>(count));
+  }
+
   MatrixView<const double> rows_;
+  std::vector<std::string> ids_, labels_;
   DataInfo info_;
   std::size_t row_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<RowSource> make_memory_source(MatrixView<const double> rows, std::vector<std::string> names) {
-  return std::make_unique<MemorySource>(rows, std::move(names));
+std::unique_ptr<RowSource> make_memory_source(MatrixView<const double> rows, std::vector<std::string> names,
+                                              std::vector<std::string> ids, std::vector<std::string> labels) {
+  return std::make_unique<MemorySource>(rows, std::move(names), std::move(ids), std::move(labels));
 }
 
 }  // namespace harmonia

@@ -149,7 +149,10 @@ Schema plain_schema(const std::vector<std::string>& names) {
 }
 
 Schema load_schema(const std::string& path, const std::vector<std::string>& names) {
-  const std::string text = read_text(path);
+  return read_schema(read_text(path), path, names);
+}
+
+Schema read_schema(const std::string& text, const std::string& path, const std::vector<std::string>& names) {
   const Json json = parse(path, text);
   if (!json.is_object() || !json.contains("features") || !json["features"].is_object()) {
     fail(path, R"(: expected {"features": {NAME: {…}, …}})");

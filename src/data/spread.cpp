@@ -13,6 +13,10 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kQueries = 512;
+constexpr double kScaleRatio = 10;         // of features' spreads that deserves a warning
+constexpr std::size_t kScaleRows = 10000;  // that are looked at for it
+constexpr std::size_t kFewRows = 30;       // say too little about a spread
+constexpr std::size_t kScaleInputs = 10000;
 
 // Rows drawn by reservoir sampling, and the number of rows that were read.
 struct Drawn {
@@ -115,6 +119,30 @@ double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t see
   const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
   std::nth_element(nearest.begin(), middle, nearest.end());
   return 0.1 * std::sqrt(*middle);
+}
+
+std::optional<std::string> scale_warning(RowSource& data) {
+  if (data.info().inputs > kScaleInputs) return std::nullopt;
+  double least = 0, largest = 0;
+  std::size_t narrow = 0, wide = 0;
+  const auto spreads = column_spreads(data, kScaleRows);
+  if (spreads.front().moments.count() < kFewRows) return std::nullopt;
+  for (std::size_t j = 0; j < spreads.size(); ++j) {
+    const double spread = spreads[j].moments.deviation();
+    if (spread > 0 && (least == 0 || spread < least)) {
+      least = spread;
+      narrow = j;
+    }
+    if (spread > largest) {
+      largest = spread;
+      wide = j;
+    }
+  }
+  if (least == 0 || largest <= kScaleRatio * least) return std::nullopt;
+  return fmt::format(
+      "feature {} spreads {:.3g} times as far as {}; --scale std measures the radius in each feature's own "
+      "spread",
+      feature_name(data.info(), wide), largest / least, feature_name(data.info(), narrow));
 }
 
 }  // namespace harmonia

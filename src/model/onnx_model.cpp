@@ -22,7 +22,7 @@ namespace {
 
 // Rows a call: enough that a call's own cost and the reading of the weights do not show, few enough that
 // what lies between two layers stays in the cache.
-constexpr std::size_t kBatchRows = 256;
+constexpr std::size_t kBatchRows = 512;
 
 // ONNX Runtime's log goes nowhere: what matters of it comes back as errors.
 void ORT_API_CALL no_log(void*, OrtLoggingLevel, const char*, const char*, const char*, const char*) {}
@@ -121,12 +121,19 @@ class OnnxModel final : public Model {
       }
       // A shape that is not known looks like that of a single number.
       const std::vector<std::int64_t> shape = tensor.GetShape();
+      if (!shape.empty() && shape.front() > 0 && shape.front() != plan_.shape.front()) refuse_shape(shape);
       if (!shape.empty()) tail_.assign(shape.begin() + 1, shape.end());
       shape_known_ = !shape.empty();
       return;
     }
     throw Error(ErrorCode::input,
                 fmt::format("model {} has lost its output {}", info_.name, in_quotes(plan_.output)));
+  }
+
+  [[noreturn]] void refuse_shape(const std::vector<std::int64_t>& shape) const {
+    throw Error(ErrorCode::input,
+                fmt::format("model {}: output {} has the shape [{}]; expected as many rows as the input has",
+                            info_.name, in_quotes(plan_.output), fmt::join(shape, ", ")));
   }
 
   void set_batch() {
@@ -151,10 +158,7 @@ class OnnxModel final : public Model {
     }
     if (shape.empty() || shape.front() != static_cast<std::int64_t>(rows) ||
         std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-      throw Error(
-          ErrorCode::input,
-          fmt::format("model {}: output {} has the shape [{}] for {}; expected one row of numbers each",
-                      info_.name, in_quotes(plan_.output), fmt::join(shape, ", "), counted(rows, "row")));
+      refuse_shape(shape);
     }
     tail_.assign(shape.begin() + 1, shape.end());
     info_.example_rows = rows;

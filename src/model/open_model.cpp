@@ -73,20 +73,19 @@ bool is_xgboost(const std::string& address, std::string_view head) {
          has_suffix(address, {".json", ".ubj", ".xgb"});
 }
 
-TreeModelOptions tree_options(const std::string& address, const char* kind, const std::string& bytes,
-                              const ModelOptions& options) {
-  TreeModelOptions found;
-  found.name = address;
-  found.kind = kind;
-  found.sha256 = sha256_hex(bytes);
-  found.margin = options.margin;
-  return found;
+std::unique_ptr<Model> open_trees(const std::string& path, const char* kind, const ModelOptions& options,
+                                  TreeEnsemble (*read)(const std::string&, const std::string&)) {
+  const std::string bytes = read_model_file(path);
+  return make_tree_model(read(bytes, path), {.name = path,
+                                             .kind = kind,
+                                             .sha256 = sha256_hex(bytes),
+                                             .margin = options.margin,
+                                             .simd = best_simd()});
 }
 
 std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptions& options,
                                     std::span<const double>) {
-  const std::string bytes = read_model_file(address);
-  return make_tree_model(read_xgboost(bytes, address), tree_options(address, "xgboost", bytes, options));
+  return open_trees(address, "xgboost", options, read_xgboost);
 }
 
 bool is_lightgbm(const std::string& address, std::string_view head) {
@@ -95,8 +94,7 @@ bool is_lightgbm(const std::string& address, std::string_view head) {
 
 std::unique_ptr<Model> open_lightgbm(const std::string& address, const ModelOptions& options,
                                      std::span<const double>) {
-  const std::string text = read_model_file(address);
-  return make_tree_model(read_lightgbm(text, address), tree_options(address, "lightgbm", text, options));
+  return open_trees(address, "lightgbm", options, read_lightgbm);
 }
 
 bool is_onnx_trees(const std::string& address, std::string_view head) {

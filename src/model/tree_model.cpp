@@ -13,15 +13,16 @@ namespace {
 constexpr std::size_t kRows = 256;             // walked together, so that trees stay in the cache for them
 constexpr std::size_t kRowBytes = 256 * 1024;  // … or fewer, if they are wide
 constexpr std::size_t kLeastRows = 64;
-constexpr std::size_t kWidestVector = std::size_t{1} << 27;  // inputs; offsets of 16 rows fit 32 bits
+constexpr std::size_t kWidestVector = std::size_t{1} << 24;  // inputs; places in a block fit 31 bits
 constexpr std::size_t kTreeBytes = 128 * 1024;  // of trees that are walked by all these rows in turn
 
-WalkTrees walk_for([[maybe_unused]] Simd simd) {
+const TreeKernel& kernel_for([[maybe_unused]] Simd simd, std::size_t inputs) {
+  if (inputs > kWidestVector) return kScalarTrees;
 #if defined(__x86_64__)
-  if (simd == Simd::avx512) return walk_trees_avx512;
-  if (simd == Simd::avx2) return walk_trees_avx2;
+  if (simd == Simd::avx512) return kAvx512Trees;
+  if (simd == Simd::avx2) return kAvx2Trees;
 #endif
-  return walk_trees_scalar;
+  return kScalarTrees;
 }
 
 ModelInfo info_of(const TreeEnsemble& ensemble, const TreeModelOptions& options) {
@@ -43,17 +44,17 @@ class TreeModel final : public Model {
  public:
   TreeModel(const TreeEnsemble& ensemble, const TreeModelOptions& options)
       : info_(info_of(ensemble, options)),
-        rows_(ensemble),
-        trees_(pack_trees(ensemble)),
+        kernel_(kernel_for(options.simd, ensemble.inputs.size())),
+        trees_(pack_trees(ensemble, kernel_.block)),
+        rows_(ensemble, trees_.used, kernel_),
         base_(ensemble.base),
         factor_(ensemble.factor),
-        link_(options.margin ? TreeLink{} : ensemble.link),
-        walk_(walk_for(ensemble.inputs.size() <= kWidestVector ? options.simd : Simd::scalar)) {}
+        link_(options.margin ? TreeLink{} : ensemble.link) {}
 
   const ModelInfo& info() const override { return info_; }
 
   void evaluate(RowsView x, MutableRowsView y) const override {
-    const std::size_t bytes = std::max<std::size_t>(1, x.columns()) * sizeof(float);
+    const std::size_t bytes = std::max<std::size_t>(1, trees_.used.size()) * sizeof(float);
     const std::size_t together = std::clamp(kRowBytes / bytes, kLeastRows, kRows);
     TreeRowsMaker::Buffer buffer;
     std::vector<std::int64_t> sums;
@@ -73,7 +74,7 @@ class TreeModel final : public Model {
                pack.view.count);
     const std::size_t step = std::max<std::size_t>(1, kTreeBytes / each);
     for (std::size_t tree = 0; tree < pack.view.count; tree += step) {
-      walk_(pack.view, tree, std::min(tree + step, pack.view.count), rows, sums.data());
+      kernel_.walk(pack.view, tree, std::min(tree + step, pack.view.count), rows, sums.data());
     }
   }
 
@@ -88,12 +89,12 @@ class TreeModel final : public Model {
   }
 
   ModelInfo info_;
-  TreeRowsMaker rows_;
+  const TreeKernel& kernel_;
   PackedEnsemble trees_;
+  TreeRowsMaker rows_;
   std::vector<double> base_;
   double factor_;
   TreeLink link_;
-  WalkTrees walk_;
 };
 
 }  // namespace

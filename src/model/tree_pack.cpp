@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kFixedBits = 62;  // of the largest sum that leaves can come to
 constexpr std::size_t kPadding = 16;
-constexpr std::int32_t kMissingLeft = std::numeric_limits<std::int32_t>::min();
 
 bool is_leaf(std::int32_t at) { return at < 0; }
 
@@ -60,10 +59,24 @@ std::vector<int> exponents(const TreeEnsemble& ensemble, const std::vector<Shape
   return found;
 }
 
+// Inputs that some split compares, and the few between them: eight neighbours are copied as fast as one.
+std::vector<bool> used_inputs(const TreeEnsemble& ensemble) {
+  constexpr std::size_t kNeighbours = 8;
+  std::vector<bool> used(ensemble.inputs.size());
+  for (const TreeNode& node : ensemble.nodes) used[node.input] = true;
+  std::size_t next = 0;  // after the last one used
+  for (std::size_t input = 0; input < used.size(); ++input) {
+    if (!used[input]) continue;
+    if (input - next < kNeighbours) std::fill(used.begin() + next, used.begin() + input, true);
+    next = input + 1;
+  }
+  return used;
+}
+
 class Packer {
  public:
-  Packer(const TreeEnsemble& ensemble, std::vector<int> exponents)
-      : ensemble_(ensemble), exponents_(std::move(exponents)) {}
+  Packer(const TreeEnsemble& ensemble, std::vector<int> exponents, std::vector<std::int32_t> place)
+      : ensemble_(ensemble), exponents_(std::move(exponents)), place_(std::move(place)) {}
 
   void complete(TreePack& pack, const Tree& tree) {
     const std::size_t slots = std::size_t{1} << pack.view.depth;
@@ -71,6 +84,7 @@ class Packer {
     pack.threshold.resize(slot0 + slots, 0.0F);
     if (exact()) pack.exact.resize(slot0 + slots, 0.0);
     pack.input.resize(slot0 + slots, 0);
+    pack.missing_left.resize(slot0 + slots, 0);
     pack.leaf.resize(leaf0 + slots * ensemble_.leaf_width);
     std::vector<std::pair<std::size_t, std::int32_t>> open{{1, tree.root}};
     while (!open.empty()) {
@@ -119,6 +133,7 @@ class Packer {
     pack.threshold.resize(slot + count, 0.0F);
     if (exact()) pack.exact.resize(slot + count, 0.0);
     pack.input.resize(slot + count, 0);
+    pack.missing_left.resize(slot + count, 0);
     return slot;
   }
 
@@ -126,7 +141,8 @@ class Packer {
     const TreeNode& node = ensemble_.nodes[static_cast<std::size_t>(at)];
     pack.threshold[slot] = static_cast<float>(node.threshold);
     if (exact()) pack.exact[slot] = node.threshold;
-    pack.input[slot] = static_cast<std::int32_t>(node.input) | (node.missing_left ? kMissingLeft : 0);
+    pack.input[slot] = place_[node.input];
+    pack.missing_left[slot] = node.missing_left ? -1 : 0;
     return node;
   }
 
@@ -140,17 +156,26 @@ class Packer {
 
   const TreeEnsemble& ensemble_;
   std::vector<int> exponents_;
+  std::vector<std::int32_t> place_;  // of each input in a block
 };
 
 }  // namespace
 
-PackedEnsemble pack_trees(const TreeEnsemble& ensemble) {
+PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block) {
+  PackedEnsemble packed;
+  const std::vector<bool> used = used_inputs(ensemble);
+  std::vector<std::int32_t> place(ensemble.inputs.size());
+  for (std::uint32_t input = 0; input < used.size(); ++input) {
+    if (!used[input]) continue;
+    place[input] = static_cast<std::int32_t>(packed.used.size() * block);
+    packed.used.push_back(input);
+  }
   std::vector<Shape> shapes;
   for (const Tree& tree : ensemble.trees) shapes.push_back(shape_of(ensemble, tree));
   const std::vector<int> scale = exponents(ensemble, shapes);
   // By output and depth; all deep trees of an output together.
   std::map<std::pair<std::uint32_t, unsigned>, TreePack> groups;
-  Packer packer(ensemble, scale);
+  Packer packer(ensemble, scale, std::move(place));
   for (std::size_t t = 0; t < shapes.size(); ++t) {
     const Tree& tree = ensemble.trees[t];
     const bool complete = shapes[t].depth <= kCompleteDepth;
@@ -164,16 +189,17 @@ PackedEnsemble pack_trees(const TreeEnsemble& ensemble) {
       packer.deep(pack, tree);
     }
   }
-  PackedEnsemble packed;
   for (auto& [key, pack] : groups) {
     packed.packs.push_back(std::move(pack));
     TreePack& kept = packed.packs.back();
     // Vectors are read past the last slots of a small tree.
     kept.threshold.resize(kept.threshold.size() + kPadding);
     kept.input.resize(kept.input.size() + kPadding);
+    kept.missing_left.resize(kept.missing_left.size() + kPadding);
     kept.view.threshold = kept.threshold.data();
     kept.view.exact = kept.exact.empty() ? nullptr : kept.exact.data();
     kept.view.input = kept.input.data();
+    kept.view.missing_left = kept.missing_left.data();
     kept.view.child = kept.child.empty() ? nullptr : kept.child.data();
     kept.view.first = kept.first.data();
     kept.view.leaf = kept.leaf.data();

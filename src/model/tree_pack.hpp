@@ -13,7 +13,7 @@ struct TreePack {
   PackedTrees view;
   std::vector<float> threshold;
   std::vector<double> exact;
-  std::vector<std::int32_t> input, child;
+  std::vector<std::int32_t> input, missing_left, child;
   std::vector<std::size_t> first;
   std::vector<std::int64_t> leaf;
 };
@@ -21,9 +21,11 @@ struct TreePack {
 /// An ensemble's trees, grouped by output and depth, with their leaves in fixed point.
 struct PackedEnsemble {
   std::vector<TreePack> packs;
-  std::vector<double> unit;  ///< of each margin: what 1 in the sum stands for
+  std::vector<std::uint32_t> used;  ///< inputs of the ensemble that splits compare, and some between them
+  std::vector<double> unit;         ///< of each margin: what 1 in the sum stands for
 };
 
-PackedEnsemble pack_trees(const TreeEnsemble& ensemble);
+/// For a kernel that walks this many rows together.
+PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block);
 
 }  // namespace harmonia

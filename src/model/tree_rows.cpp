@@ -1,7 +1,9 @@
 #include "tree_rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace harmonia {
 namespace {
@@ -36,52 +38,61 @@ T seen(const TreeInput& input, const std::vector<CategorySet>& sets, T value) {
   return value;
 }
 
-bool any_missing(const float* x, std::size_t count) {
-  bool found = false;
-  for (std::size_t i = 0; i < count; ++i) found |= x[i] != x[i];
-  return found;
-}
-
 }  // namespace
 
-TreeRowsMaker::TreeRowsMaker(const TreeEnsemble& ensemble)
-    : inputs_(ensemble.inputs), sets_(ensemble.sets), direct_(ensemble.inputs.size() == ensemble.columns) {
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    direct_ = direct_ && inputs_[i].column == i && inputs_[i].rule == TreeInput::Rule::plain;
+TreeRowsMaker::TreeRowsMaker(const TreeEnsemble& ensemble, const std::vector<std::uint32_t>& used,
+                             const TreeKernel& kernel)
+    : sets_(ensemble.sets), kernel_(kernel) {
+  for (const std::uint32_t input : used) {
+    inputs_.push_back(ensemble.inputs[input]);
+    columns_.push_back(ensemble.inputs[input].column);
+    plain_ = plain_ && ensemble.inputs[input].rule == TreeInput::Rule::plain;
   }
+  in_order_.resize(used.size());
+  std::iota(in_order_.begin(), in_order_.end(), 0U);
 }
 
 template <class T>
-void TreeRowsMaker::fill(const MatrixView<const T>& x, std::vector<T>& out) const {
+void TreeRowsMaker::look(const MatrixView<const T>& x, std::vector<float>& out) const {
   out.resize(x.rows * inputs_.size());
-  T* to = out.data();
+  float* to = out.data();
   for (std::size_t row = 0; row < x.rows; ++row) {
-    for (const TreeInput& input : inputs_) *to++ = seen(input, sets_, x.row(row)[input.column]);
+    for (const TreeInput& input : inputs_) {
+      *to++ = static_cast<float>(seen(input, sets_, x.row(row)[input.column]));
+    }
   }
 }
 
 TreeRows TreeRowsMaker::make(const RowsView& x, std::size_t first, std::size_t count, Buffer& buffer) const {
-  TreeRows rows{.count = count};
-  if (x.scalar() == Scalar::float32) {
-    const auto part = x.as<float>().slice(first, count);
-    rows.stride = direct_ ? part.columns : inputs_.size();
-    rows.x = part.data;
-    if (!direct_) {
-      fill(part, buffer.rounded);
-      rows.x = buffer.rounded.data();
+  const std::size_t inputs = inputs_.size(), block = kernel_.block;
+  TreeRows rows{.inputs = inputs, .count = count};
+  buffer.blocks.resize((count + block - 1) / block * block * inputs);
+  for (std::size_t row = 0; row < count; row += block) {
+    const std::size_t part = std::min(block, count - row);
+    float* to = buffer.blocks.data() + row * inputs;
+    if (plain_ && x.scalar() == Scalar::float32) {
+      const auto from = x.as<float>().slice(first + row, part);
+      rows.missing |= kernel_.gather_block(from.data, from.columns, part, columns_.data(), inputs, to);
+      continue;
     }
-  } else {
-    const auto part = x.as<double>().slice(first, count);
-    rows.stride = direct_ ? part.columns : inputs_.size();
-    rows.exact = part.data;
-    if (!direct_) {
-      fill(part, buffer.exact);
-      rows.exact = buffer.exact.data();
+    if (x.scalar() == Scalar::float32) {
+      look(x.as<float>().slice(first + row, part), buffer.seen);
+    } else {
+      look(x.as<double>().slice(first + row, part), buffer.seen);
     }
-    buffer.rounded.assign(rows.exact, rows.exact + count * rows.stride);
-    rows.x = buffer.rounded.data();
+    rows.missing |= kernel_.gather_block(buffer.seen.data(), inputs, part, in_order_.data(), inputs, to);
   }
-  rows.missing = any_missing(rows.x, count * rows.stride);
+  rows.x = buffer.blocks.data();
+  if (x.scalar() == Scalar::float64) {
+    buffer.exact = x.as<double>().slice(first, count);
+    buffer.maker = this;
+    rows.source = &buffer;
+    rows.exact = [](const void* source, std::size_t row, std::size_t input) {
+      const auto& from = *static_cast<const Buffer*>(source);
+      const TreeInput& what = from.maker->inputs_[input];
+      return seen(what, from.maker->sets_, from.exact.row(row)[what.column]);
+    };
+  }
   return rows;
 }
 

@@ -7,6 +7,9 @@
 
 namespace harmonia {
 
+/// Deepest trees that are packed as complete ones.
+constexpr unsigned kCompleteDepth = 8;
+
 /// Trees of one shape, packed for walking many rows at once.
 ///
 /// Complete trees (depth <= kCompleteDepth) have 2^depth slots each, the split of heap position i in slot i
@@ -18,37 +21,39 @@ struct PackedTrees {
   std::uint32_t output = 0;  ///< that single-valued leaves add to
   std::size_t count = 0;     ///< trees
   const float* threshold = nullptr;
-  const double* exact = nullptr;        ///< thresholds in double where rows are; else null
-  const std::int32_t* input = nullptr;  ///< what is compared; the sign bit: a missing value goes left
-  const std::int32_t* child = nullptr;  ///< slot of the left child, or ~leaf; null: complete trees
-  const std::size_t* first = nullptr;   ///< of each deep tree, its first slot
-  const std::int64_t* leaf = nullptr;   ///< fixed point; complete: 2^depth a tree, deep: of all trees
+  const double* exact = nullptr;               ///< thresholds in double where rows are double; else null
+  const std::int32_t* input = nullptr;         ///< what is compared, times the rows of a block
+  const std::int32_t* missing_left = nullptr;  ///< −1: a missing value goes left; 0: right
+  const std::int32_t* child = nullptr;         ///< slot of the left child, or ~leaf; null: complete trees
+  const std::size_t* first = nullptr;          ///< of each deep tree, its first slot
+  const std::int64_t* leaf = nullptr;          ///< fixed point; complete: 2^depth a tree, deep: of all trees
   std::size_t leaf_width = 1;
 };
 
-/// Rows as trees see them. count × stride; the exact values lie beside the rounded ones where rows are
-/// double.
+/// Rows as trees see them, in blocks of a kernel's size: input i of row r of a block is x[i × block + r]. The
+/// last block is filled up with its last row.
 struct TreeRows {
   const float* x = nullptr;
-  const double* exact = nullptr;
-  std::size_t stride = 0;
+  std::size_t inputs = 0;
   std::size_t count = 0;
-  bool missing = false;  ///< some value is NaN
+  bool missing = false;          ///< some value is NaN
+  const void* source = nullptr;  ///< of the exact values, where rows are double
+  double (*exact)(const void* source, std::size_t row, std::size_t input) = nullptr;
 };
 
-/// Adds to sums (margin k of row i: sums[k × rows.count + i]) the leaves that rows reach in trees
-/// first … last − 1.
-using WalkTrees = void (*)(const PackedTrees& trees, std::size_t first, std::size_t last,
-                           const TreeRows& rows, std::int64_t* sums);
+/// One way of walking trees.
+struct TreeKernel {
+  std::size_t block;  ///< rows that lie together
+  /// Puts `rows` rows (1 … block) of row-major x, of which input i is column columns[i], into a block; true
+  /// if a value is NaN.
+  bool (*gather_block)(const float* x, std::size_t stride, std::size_t rows, const std::uint32_t* columns,
+                       std::size_t inputs, float* block);
+  /// Adds to sums (margin k of row i: sums[k × rows.count + i]) the leaves that rows reach in trees
+  /// first … last − 1.
+  void (*walk)(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
+               std::int64_t* sums);
+};
 
-/// Deepest trees that are packed as complete ones.
-constexpr unsigned kCompleteDepth = 8;
-
-void walk_trees_scalar(const PackedTrees&, std::size_t first, std::size_t last, const TreeRows&,
-                       std::int64_t* sums);
-void walk_trees_avx2(const PackedTrees&, std::size_t first, std::size_t last, const TreeRows&,
-                     std::int64_t* sums);
-void walk_trees_avx512(const PackedTrees&, std::size_t first, std::size_t last, const TreeRows&,
-                       std::int64_t* sums);
+extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;
 
 }  // namespace harmonia

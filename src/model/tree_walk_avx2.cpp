@@ -1,7 +1,5 @@
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
 #include "tree_walk_simd.hpp"
 
 namespace harmonia {
@@ -10,6 +8,7 @@ namespace {
 // Eight rows at a time. Masks are all ones in the lanes that are meant.
 struct Avx2 {
   static constexpr std::size_t kLanes = 8;
+  static constexpr unsigned kLevelsTogether = 4;
   using Floats = __m256;
   using Ints = __m256i;
   using Mask = __m256i;
@@ -19,18 +18,22 @@ struct Avx2 {
 
   static Ints load(const std::int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
   static void store(std::int32_t* p, Ints v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
+  static Floats load(const float* p) { return _mm256_loadu_ps(p); }
   static Ints broadcast(std::int32_t v) { return _mm256_set1_epi32(v); }
+  static Floats broadcast(float v) { return _mm256_set1_ps(v); }
+  static Ints lane_numbers() { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
   static Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
   static Ints multiply(Ints a, Ints b) { return _mm256_mullo_epi32(a, b); }
   static Ints inverse(Ints v) { return _mm256_xor_si256(v, _mm256_set1_epi32(-1)); }
-  static Ints without_sign(Ints v) { return _mm256_and_si256(v, _mm256_set1_epi32(INT32_MAX)); }
-  static Ints choose(Mask mask, Ints yes, Ints no) { return _mm256_blendv_epi8(no, yes, mask); }
+  static Ints blend(Mask mask, Ints yes, Ints no) { return _mm256_blendv_epi8(no, yes, mask); }
   static Ints child(Ints position, Mask right) {
     return _mm256_sub_epi32(_mm256_add_epi32(position, position), right);
   }
   static Ints next(Ints left, Mask right) { return _mm256_sub_epi32(left, right); }
 
   static Mask none() { return _mm256_setzero_si256(); }
+  static Mask fill(std::int32_t ones) { return _mm256_set1_epi32(ones); }
+  static Mask choose(Mask mask, Mask yes, Mask no) { return _mm256_blendv_epi8(no, yes, mask); }
   static Mask negative(Ints v) { return _mm256_srai_epi32(v, 31); }
   static Mask both(Mask a, Mask b) { return _mm256_and_si256(a, b); }
   static Mask either(Mask a, Mask b) { return _mm256_or_si256(a, b); }
@@ -98,10 +101,7 @@ struct Avx2 {
 
 }  // namespace
 
-void walk_trees_avx2(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
-                     std::int64_t* sums) {
-  walk_any_depth<Avx2>(trees, first, last, rows, sums);
-}
+const TreeKernel kAvx2Trees{kBlock<Avx2>, gather_block<Avx2>, walk_any_depth<Avx2>};
 
 }  // namespace harmonia
 

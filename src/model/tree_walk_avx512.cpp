@@ -1,7 +1,5 @@
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
 #include "tree_walk_simd.hpp"
 
 namespace harmonia {
@@ -10,6 +8,7 @@ namespace {
 // Sixteen rows at a time.
 struct Avx512 {
   static constexpr std::size_t kLanes = 16;
+  static constexpr unsigned kLevelsTogether = 3;
   using Floats = __m512;
   using Ints = __m512i;
   using Mask = __mmask16;
@@ -19,12 +18,16 @@ struct Avx512 {
 
   static Ints load(const std::int32_t* p) { return _mm512_loadu_si512(p); }
   static void store(std::int32_t* p, Ints v) { _mm512_storeu_si512(p, v); }
+  static Floats load(const float* p) { return _mm512_loadu_ps(p); }
   static Ints broadcast(std::int32_t v) { return _mm512_set1_epi32(v); }
+  static Floats broadcast(float v) { return _mm512_set1_ps(v); }
+  static Ints lane_numbers() {
+    return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  }
   static Ints add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
   static Ints multiply(Ints a, Ints b) { return _mm512_mullo_epi32(a, b); }
   static Ints inverse(Ints v) { return _mm512_xor_si512(v, _mm512_set1_epi32(-1)); }
-  static Ints without_sign(Ints v) { return _mm512_and_si512(v, _mm512_set1_epi32(INT32_MAX)); }
-  static Ints choose(Mask mask, Ints yes, Ints no) { return _mm512_mask_blend_epi32(mask, no, yes); }
+  static Ints blend(Mask mask, Ints yes, Ints no) { return _mm512_mask_blend_epi32(mask, no, yes); }
   static Ints child(Ints position, Mask right) {
     const Ints left = _mm512_add_epi32(position, position);
     return next(left, right);
@@ -34,6 +37,8 @@ struct Avx512 {
   }
 
   static Mask none() { return 0; }
+  static Mask fill(std::int32_t ones) { return static_cast<Mask>(ones); }
+  static Mask choose(Mask mask, Mask yes, Mask no) { return static_cast<Mask>((mask & yes) | (~mask & no)); }
   static Mask negative(Ints v) { return _mm512_cmplt_epi32_mask(v, _mm512_setzero_si512()); }
   static Mask both(Mask a, Mask b) { return a & b; }
   static Mask either(Mask a, Mask b) { return a | b; }
@@ -95,10 +100,7 @@ struct Avx512 {
 
 }  // namespace
 
-void walk_trees_avx512(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
-                       std::int64_t* sums) {
-  walk_any_depth<Avx512>(trees, first, last, rows, sums);
-}
+const TreeKernel kAvx512Trees{kBlock<Avx512>, gather_block<Avx512>, walk_any_depth<Avx512>};
 
 }  // namespace harmonia
 

@@ -3,14 +3,15 @@
 namespace harmonia {
 namespace {
 
-// Whether a row goes right at a slot. `x < threshold` is false for a missing value.
+// Whether a row goes right at a slot. Floats that are equal may stand for doubles that are not.
 bool goes_right(const PackedTrees& trees, std::size_t slot, const TreeRows& rows, std::size_t row) {
-  const std::int32_t input = trees.input[slot];
-  const std::size_t at = row * rows.stride + static_cast<std::size_t>(input & INT32_MAX);
-  const bool less =
-      trees.exact != nullptr ? rows.exact[at] < trees.exact[slot] : rows.x[at] < trees.threshold[slot];
-  const bool missing = rows.x[at] != rows.x[at];
-  return missing ? input >= 0 : !less;
+  const auto input = static_cast<std::size_t>(trees.input[slot]);
+  const float value = rows.x[row * rows.inputs + input], threshold = trees.threshold[slot];
+  if (value != value) return trees.missing_left[slot] == 0;
+  if (value == threshold && trees.exact != nullptr) {
+    return !(rows.exact(rows.source, row, input) < trees.exact[slot]);
+  }
+  return !(value < threshold);
 }
 
 // Number of the leaf that a row reaches.
@@ -30,10 +31,18 @@ std::size_t leaf_of(const PackedTrees& trees, std::size_t tree, const TreeRows& 
   return static_cast<std::size_t>(~trees.child[slot]);
 }
 
-}  // namespace
+bool gather_block(const float* x, std::size_t, std::size_t, const std::uint32_t* columns, std::size_t inputs,
+                  float* block) {
+  bool missing = false;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    block[i] = x[columns[i]];
+    missing |= block[i] != block[i];
+  }
+  return missing;
+}
 
-void walk_trees_scalar(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
-                       std::int64_t* sums) {
+void walk(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
+          std::int64_t* sums) {
   for (std::size_t row = 0; row < rows.count; ++row) {
     for (std::size_t tree = first; tree < last; ++tree) {
       const std::int64_t* leaf = trees.leaf + leaf_of(trees, tree, rows, row) * trees.leaf_width;
@@ -45,5 +54,9 @@ void walk_trees_scalar(const PackedTrees& trees, std::size_t first, std::size_t 
     }
   }
 }
+
+}  // namespace
+
+const TreeKernel kScalarTrees{1, gather_block, walk};
 
 }  // namespace harmonia

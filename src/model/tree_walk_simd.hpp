@@ -4,135 +4,153 @@
 // one instruction set and gives the operations as V; all is in an unnamed namespace, so that nothing compiled
 // for one processor is linked into what runs on another.
 
+#include <immintrin.h>
+
 #include "tree_walk.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kGroups =
-    4;  // vectors of rows walked in turn: one waits for memory while others compute
+// Vectors of rows walked in turn: one waits for memory while others compute.
+constexpr std::size_t kGroups = 4;
 
 template <class V>
 constexpr std::size_t kBlock = kGroups* V::kLanes;
 
-// kLanes rows: where they lie, and how far each is from the first.
-template <class V>
-struct Group {
-  const float* x;
-  const double* exact;
-  std::size_t stride;
-  typename V::Ints offset;
-};
-
-// Rows beyond the last repeat it; their sums are left out in the end.
-template <class V>
-Group<V> group_at(const TreeRows& rows, std::size_t row) {
-  const std::size_t first = row < rows.count ? row : rows.count - 1;
-  std::int32_t offset[V::kLanes];
-  for (std::size_t lane = 0; lane < V::kLanes; ++lane) {
-    const std::size_t most = rows.count - 1 - first;
-    offset[lane] = static_cast<std::int32_t>((lane < most ? lane : most) * rows.stride);
-  }
-  return {rows.x + first * rows.stride, rows.exact == nullptr ? nullptr : rows.exact + first * rows.stride,
-          rows.stride, V::load(offset)};
-}
-
-// All ones in lanes that go right. A tie is a value that rounds to the threshold's own rounding: undecided.
+// Whether a lane goes right at one split that all lanes are at.
 template <class V, bool kMissing, bool kExact>
-typename V::Mask right_of(const Group<V>& group, typename V::Floats threshold, typename V::Ints input,
+typename V::Mask right_at(const PackedTrees& trees, std::size_t slot, const float* lanes,
                           typename V::Mask& tie) {
-  const auto value = V::gather(group.x, V::add(group.offset, V::without_sign(input)));
+  const auto value = V::load(lanes + trees.input[slot]), threshold = V::broadcast(trees.threshold[slot]);
   auto right = V::not_less(value, threshold);
-  if constexpr (kMissing) right = V::and_not(V::both(V::negative(input), V::is_nan(value)), right);
+  if constexpr (kMissing)
+    right = V::and_not(V::both(V::fill(trees.missing_left[slot]), V::is_nan(value)), right);
   if constexpr (kExact) tie = V::either(tie, V::equal(value, threshold));
   return right;
 }
 
-// Whether one row goes right, by the exact values.
-bool exactly_right(const PackedTrees& trees, std::size_t slot, const double* row) {
-  const std::int32_t input = trees.input[slot];
-  const double value = row[input & INT32_MAX];
-  return value != value ? input >= 0 : !(value < trees.exact[slot]);
+// The first levels: every split of them is compared with all lanes, and the lanes choose. Costs more
+// comparisons than there are steps, and no look-up. A tie (a value that is the threshold, rounded) may be at
+// a split that its lane does not come to.
+template <class V, unsigned kLevels, bool kMissing, bool kExact>
+typename V::Ints descend_together(const PackedTrees& trees, std::size_t tree_slot, const float* lanes,
+                                  typename V::Mask& tie) {
+  using Mask = typename V::Mask;
+  const auto at = [&](std::size_t heap) {
+    return right_at<V, kMissing, kExact>(trees, tree_slot + heap, lanes, tie);
+  };
+  auto position = V::broadcast(1);
+  if constexpr (kLevels > 0) {
+    const Mask root = at(1);
+    position = V::child(position, root);
+    if constexpr (kLevels > 1) {
+      const Mask second = V::choose(root, at(3), at(2));
+      position = V::child(position, second);
+      if constexpr (kLevels > 2) {
+        const Mask third = V::choose(second, V::choose(root, at(7), at(5)), V::choose(root, at(6), at(4)));
+        position = V::child(position, third);
+        if constexpr (kLevels > 3) {
+          const Mask low = V::choose(second, V::choose(root, at(14), at(10)), V::choose(root, at(12), at(8)));
+          const Mask high =
+              V::choose(second, V::choose(root, at(15), at(11)), V::choose(root, at(13), at(9)));
+          position = V::child(position, V::choose(third, high, low));
+        }
+      }
+    }
+  }
+  return position;
 }
 
-template <class V>
-const double* exact_row(const Group<V>& group, std::size_t lane) {
-  std::int32_t offset[V::kLanes];
-  V::store(offset, group.offset);
-  return group.exact + offset[lane];
+// All ones in lanes that go right, of lanes at different splits.
+template <class V, bool kMissing, bool kExact>
+typename V::Mask right_of(const float* lanes, typename V::Floats threshold, typename V::Ints input,
+                          typename V::Ints missing_left, typename V::Mask& tie) {
+  const auto value = V::gather(lanes, V::add(input, V::lane_numbers()));
+  auto right = V::not_less(value, threshold);
+  if constexpr (kMissing) right = V::and_not(V::both(V::negative(missing_left), V::is_nan(value)), right);
+  if constexpr (kExact) tie = V::either(tie, V::equal(value, threshold));
+  return right;
 }
 
 template <class V, unsigned kLevel, unsigned kDepth, bool kMissing, bool kExact>
-void descend(const PackedTrees& trees, std::size_t tree, const Group<V>* groups, typename V::Ints* position,
-             typename V::Mask* tie) {
+void descend_apart(const PackedTrees& trees, std::size_t tree_slot, const float* block,
+                   typename V::Ints* position, typename V::Mask* tie) {
   if constexpr (kLevel < kDepth) {
-    const float* threshold = trees.threshold + (tree << kDepth);
-    const std::int32_t* input = trees.input + (tree << kDepth);
     for (std::size_t g = 0; g < kGroups; ++g) {
-      const auto right =
-          right_of<V, kMissing, kExact>(groups[g], V::template at<kLevel>(threshold, position[g]),
-                                        V::template at<kLevel>(input, position[g]), tie[g]);
+      auto missing_left = V::broadcast(0);
+      if constexpr (kMissing)
+        missing_left = V::template at<kLevel>(trees.missing_left + tree_slot, position[g]);
+      const auto right = right_of<V, kMissing, kExact>(
+          block + g * V::kLanes, V::template at<kLevel>(trees.threshold + tree_slot, position[g]),
+          V::template at<kLevel>(trees.input + tree_slot, position[g]), missing_left, tie[g]);
       position[g] = V::child(position[g], right);
     }
-    descend<V, kLevel + 1, kDepth, kMissing, kExact>(trees, tree, groups, position, tie);
+    descend_apart<V, kLevel + 1, kDepth, kMissing, kExact>(trees, tree_slot, block, position, tie);
   }
 }
 
+// Whether one row goes right, by the exact values.
 template <class V>
-typename V::Ints settle_complete(const PackedTrees& trees, std::size_t tree, const Group<V>& group,
-                                 typename V::Ints position, typename V::Mask tie) {
+bool exactly_right(const PackedTrees& trees, std::size_t slot, const TreeRows& rows, std::size_t row) {
+  const std::size_t input = static_cast<std::size_t>(trees.input[slot]) / kBlock<V>;
+  const double value = rows.exact(rows.source, row, input);
+  return value != value ? trees.missing_left[slot] == 0 : !(value < trees.exact[slot]);
+}
+
+// Walks the tied lanes again, by the exact values. `leaf` holds what complete trees have as heap positions
+// and deep ones as ~leaf.
+template <class V>
+typename V::Ints settle(const PackedTrees& trees, std::size_t tree, const TreeRows& rows,
+                        std::size_t first_row, typename V::Ints leaf, typename V::Mask tie) {
   std::int32_t at[V::kLanes];
-  V::store(at, position);
+  V::store(at, leaf);
   const std::size_t slots = std::size_t{1} << trees.depth;
   for (std::size_t lane = 0; lane < V::kLanes; ++lane) {
     if (!V::lane(tie, lane)) continue;
-    const double* row = exact_row(group, lane);
-    std::size_t heap = 1;
-    while (heap < slots) heap = 2 * heap + (exactly_right(trees, tree * slots + heap, row) ? 1 : 0);
-    at[lane] = static_cast<std::int32_t>(heap);
+    const std::size_t row = first_row + lane < rows.count ? first_row + lane : rows.count - 1;
+    if (trees.child == nullptr) {
+      std::size_t heap = 1;
+      while (heap < slots)
+        heap = 2 * heap + (exactly_right<V>(trees, tree * slots + heap, rows, row) ? 1 : 0);
+      at[lane] = static_cast<std::int32_t>(heap);
+    } else {
+      std::size_t slot = trees.first[tree];
+      while (trees.child[slot] >= 0) {
+        slot =
+            static_cast<std::size_t>(trees.child[slot]) + (exactly_right<V>(trees, slot, rows, row) ? 1 : 0);
+      }
+      at[lane] = trees.child[slot];
+    }
   }
   return V::load(at);
 }
 
-// Leaves that the groups' rows reach in a complete tree, counted from the tree's first.
+// Leaves that a block's rows reach in a complete tree, counted from the tree's first.
 template <class V, unsigned kDepth, bool kMissing, bool kExact>
-void complete_leaves(const PackedTrees& trees, std::size_t tree, const Group<V>* groups,
+void complete_leaves(const PackedTrees& trees, std::size_t tree, const TreeRows& rows, std::size_t row,
                      typename V::Ints* leaf) {
-  typename V::Ints position[kGroups];
+  constexpr unsigned kTogether = kDepth < V::kLevelsTogether ? kDepth : V::kLevelsTogether;
+  const float* block = rows.x + row * rows.inputs;
   typename V::Mask tie[kGroups];
   for (std::size_t g = 0; g < kGroups; ++g) {
-    position[g] = V::broadcast(1);
     tie[g] = V::none();
+    leaf[g] = descend_together<V, kTogether, kMissing, kExact>(trees, tree << kDepth, block + g * V::kLanes,
+                                                               tie[g]);
   }
-  descend<V, 0, kDepth, kMissing, kExact>(trees, tree, groups, position, tie);
+  descend_apart<V, kTogether, kDepth, kMissing, kExact>(trees, tree << kDepth, block, leaf, tie);
   for (std::size_t g = 0; g < kGroups; ++g) {
     if constexpr (kExact) {
-      if (V::any(tie[g])) position[g] = settle_complete(trees, tree, groups[g], position[g], tie[g]);
+      if (V::any(tie[g])) leaf[g] = settle<V>(trees, tree, rows, row + g * V::kLanes, leaf[g], tie[g]);
     }
-    leaf[g] = V::add(position[g], V::broadcast(-(1 << kDepth)));
+    leaf[g] = V::add(leaf[g], V::broadcast(-(1 << kDepth)));
   }
 }
 
-template <class V>
-typename V::Ints settle_deep(const PackedTrees& trees, std::size_t tree, const Group<V>& group,
-                             typename V::Ints child, typename V::Mask tie) {
-  std::int32_t at[V::kLanes];
-  V::store(at, child);
-  for (std::size_t lane = 0; lane < V::kLanes; ++lane) {
-    if (!V::lane(tie, lane)) continue;
-    const double* row = exact_row(group, lane);
-    std::size_t slot = trees.first[tree];
-    while (trees.child[slot] >= 0) {
-      slot = static_cast<std::size_t>(trees.child[slot]) + (exactly_right(trees, slot, row) ? 1 : 0);
-    }
-    at[lane] = trees.child[slot];
-  }
-  return V::load(at);
-}
-
-// Leaves that the groups' rows reach in a deep tree, counted from the first of all trees.
+// Leaves that a block's rows reach in a deep tree, counted from the first of all trees.
 template <class V, bool kMissing, bool kExact>
-void deep_leaves(const PackedTrees& trees, std::size_t tree, const Group<V>* groups, typename V::Ints* leaf) {
+void deep_leaves(const PackedTrees& trees, std::size_t tree, const TreeRows& rows, std::size_t row,
+                 typename V::Ints* leaf) {
+  const float* block = rows.x + row * rows.inputs;
   typename V::Ints slot[kGroups], child[kGroups];
   typename V::Mask tie[kGroups];
   for (std::size_t g = 0; g < kGroups; ++g) {
@@ -147,16 +165,19 @@ void deep_leaves(const PackedTrees& trees, std::size_t tree, const Group<V>* gro
       if (V::all(arrived)) continue;
       walking = true;
       auto equal = V::none();
-      const auto right = right_of<V, kMissing, kExact>(groups[g], V::gather(trees.threshold, slot[g]),
-                                                       V::gather(trees.input, slot[g]), equal);
+      auto missing_left = V::broadcast(0);
+      if constexpr (kMissing) missing_left = V::gather(trees.missing_left, slot[g]);
+      const auto right =
+          right_of<V, kMissing, kExact>(block + g * V::kLanes, V::gather(trees.threshold, slot[g]),
+                                        V::gather(trees.input, slot[g]), missing_left, equal);
       if constexpr (kExact) tie[g] = V::either(tie[g], V::and_not(arrived, equal));
-      slot[g] = V::choose(arrived, slot[g], V::next(child[g], right));
+      slot[g] = V::blend(arrived, slot[g], V::next(child[g], right));
       child[g] = V::gather(trees.child, slot[g]);
     }
   }
   for (std::size_t g = 0; g < kGroups; ++g) {
     if constexpr (kExact) {
-      if (V::any(tie[g])) child[g] = settle_deep(trees, tree, groups[g], child[g], tie[g]);
+      if (V::any(tie[g])) child[g] = settle<V>(trees, tree, rows, row + g * V::kLanes, child[g], tie[g]);
     }
     leaf[g] = V::inverse(child[g]);
   }
@@ -167,8 +188,6 @@ template <class V, unsigned kDepth, bool kMissing, bool kExact>
 void walk_block(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                 std::size_t row, std::int64_t* sums) {
   constexpr bool kComplete = kDepth <= kCompleteDepth;
-  Group<V> groups[kGroups];
-  for (std::size_t g = 0; g < kGroups; ++g) groups[g] = group_at<V>(rows, row + g * V::kLanes);
   const std::size_t valid = rows.count - row < kBlock<V> ? rows.count - row : kBlock<V>;
   const auto add = [&](const std::int64_t* block, std::size_t output) {
     std::int64_t* to = sums + output * rows.count + row;
@@ -181,10 +200,10 @@ void walk_block(const PackedTrees& trees, std::size_t first, std::size_t last, c
     typename V::Ints leaf[kGroups];
     const std::int64_t* leaves = trees.leaf;
     if constexpr (kComplete) {
-      complete_leaves<V, kDepth, kMissing, kExact>(trees, tree, groups, leaf);
+      complete_leaves<V, kDepth, kMissing, kExact>(trees, tree, rows, row, leaf);
       leaves += (tree << kDepth) * trees.leaf_width;
     } else {
-      deep_leaves<V, kMissing, kExact>(trees, tree, groups, leaf);
+      deep_leaves<V, kMissing, kExact>(trees, tree, rows, row, leaf);
     }
     if (trees.leaf_width == 1) {
       for (std::size_t g = 0; g < kGroups; ++g) V::accumulate(total[g], leaves, leaf[g]);
@@ -229,6 +248,60 @@ void walk_any_depth(const PackedTrees& trees, std::size_t first, std::size_t las
   } else {
     walk_any_depth<V, kDepth + 1>(trees, first, last, rows, sums);
   }
+}
+
+// Turns 8 rows × 8 columns into 8 columns × 8 rows.
+void transpose(__m256* r) {
+  __m256 t[8];
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+    r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
+    r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+    r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
+    t[i + 4] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);
+  }
+  for (int i = 0; i < 8; ++i) r[i] = t[i];
+}
+
+// Eight inputs of all rows before the next eight: what is written lies together.
+template <class V>
+bool gather_block(const float* x, std::size_t stride, std::size_t rows, const std::uint32_t* columns,
+                  std::size_t inputs, float* block) {
+  const float* from[kBlock<V>];
+  for (std::size_t row = 0; row < kBlock<V>; ++row) from[row] = x + (row < rows ? row : rows - 1) * stride;
+  __m256 missing = _mm256_setzero_ps();
+  bool one_missing = false;
+  std::size_t input = 0;
+  while (input < inputs) {
+    float* to = block + input * kBlock<V>;
+    const std::size_t column = columns[input];
+    if (input + 8 <= inputs && columns[input + 7] == column + 7) {
+      for (std::size_t row = 0; row < kBlock<V>; row += 8) {
+        __m256 r[8];
+        for (std::size_t i = 0; i < 8; ++i) {
+          r[i] = _mm256_loadu_ps(from[row + i] + column);
+          missing = _mm256_or_ps(missing, _mm256_cmp_ps(r[i], r[i], _CMP_UNORD_Q));
+        }
+        transpose(r);
+        for (std::size_t i = 0; i < 8; ++i) _mm256_storeu_ps(to + i * kBlock<V> + row, r[i]);
+      }
+      input += 8;
+    } else {
+      for (std::size_t row = 0; row < kBlock<V>; ++row) {
+        to[row] = from[row][column];
+        one_missing |= to[row] != to[row];
+      }
+      ++input;
+    }
+  }
+  return one_missing || _mm256_movemask_ps(missing) != 0;
 }
 
 }  // namespace

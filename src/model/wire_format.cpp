@@ -28,9 +28,7 @@ std::string varint(std::uint64_t number) {
 }  // namespace
 
 void WireReader::fail(std::string_view what) const {
-  throw Error(ErrorCode::input,
-              fmt::format("model {} is not a whole ONNX file: {}, {} bytes before the end of a part", file_,
-                          what, rest_.size()));
+  throw Error(ErrorCode::input, fmt::format("model {} is not a whole ONNX file: {}", file_, what));
 }
 
 std::uint64_t WireReader::take_varint() {

@@ -231,6 +231,12 @@ bool is_ubjson(std::string_view bytes) {
 TreeEnsemble read_xgboost(const std::string& bytes, const std::string& name) {
   const std::string_view start = trim(std::string_view(bytes).substr(0, 64));
   if (start.empty()) throw Error(ErrorCode::input, fmt::format("model {} is empty", name));
+  if (start.starts_with("binf")) {
+    throw Error(ErrorCode::input,
+                fmt::format("model {} is in XGBoost's old binary format; expected JSON or UBJSON: "
+                            "load it and call booster.save_model(\"model.json\")",
+                            name));
+  }
   if (!start.starts_with('{')) {
     throw Error(ErrorCode::input,
                 fmt::format("model {} begins with {}; expected an XGBoost model in JSON or UBJSON: "

@@ -14,7 +14,15 @@ using Json = nlohmann::ordered_json;
 }  // namespace
 
 GammaJsonWriter::GammaJsonWriter(const std::string& path, const GammaRunRecord& record)
-    : file_(path), record_(record) {
+    : GammaJsonWriter(std::make_unique<AtomicFile>(path), record) {}
+
+GammaJsonWriter::GammaJsonWriter(std::unique_ptr<AtomicFile> file, const GammaRunRecord& record)
+    : GammaJsonWriter([out = file.get()](std::string_view text) { out->write(text); }, record) {
+  file_ = std::move(file);
+}
+
+GammaJsonWriter::GammaJsonWriter(std::function<void(std::string_view)> write, const GammaRunRecord& record)
+    : write_(std::move(write)), record_(record) {
   Json head{{"schema", "harmonia/1"},
             {"command", "gamma"},
             {"model", model_json(record.model, "path")},
@@ -23,12 +31,12 @@ GammaJsonWriter::GammaJsonWriter(const std::string& path, const GammaRunRecord& 
   if (!record.model.sha256.empty()) head["model"]["sha256"] = record.model.sha256;
   std::string text = dump(head);
   text.pop_back();  // the brace: rows and summary follow
-  file_.write(text + ",\n\"rows\": [");
+  write_(text + ",\n\"rows\": [");
 }
 
 void GammaJsonWriter::add(const GammaRow& row) {
-  file_.write(empty_ ? "\n" : ",\n");
-  file_.write(dump(row_json(row, record_)));
+  write_(empty_ ? "\n" : ",\n");
+  write_(dump(row_json(row, record_)));
   empty_ = false;
   worst_.add(row);
 }
@@ -45,8 +53,8 @@ void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
             {"evaluations", summary.evaluations},
             {"seconds", seconds},
             {"version", HARMONIA_VERSION}};
-  file_.write("\n],\n" + dump(tail).substr(1) + "\n");
-  file_.commit();
+  write_("\n],\n" + dump(tail).substr(1) + "\n");
+  if (file_) file_->commit();
 }
 
 GammaCsvWriter::GammaCsvWriter(const std::string& path, const GammaRunRecord& record)

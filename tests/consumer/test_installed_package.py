@@ -3,6 +3,8 @@
 import re
 import subprocess
 
+from support.onnx_models import save_mlp
+
 
 def run(*command, **keywords):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300, **keywords)
@@ -32,3 +34,15 @@ def test_the_package_names_no_place_of_this_machine(root, build_dir, tmp_path):
 def test_the_installed_program_runs(build_dir, tmp_path):
     run("cmake", "--install", build_dir, "--prefix", tmp_path)
     assert run(tmp_path / "bin" / "harmonia", "--version") == "0.1.0\n"
+
+
+def test_the_installed_program_runs_onnx_models(build_dir, tmp_path):
+    """The library that runs them is found where it was installed, wherever that is."""
+    run("cmake", "--install", build_dir, "--prefix", tmp_path / "first")
+    (tmp_path / "first").rename(tmp_path / "moved")
+    model = save_mlp(tmp_path / "net.onnx", [3, 4, 2])
+    program = tmp_path / "moved" / "bin" / "harmonia"
+    assert "mean gamma" in run(program, "gamma", model, "uniform:5", "--radius", 0.1)
+    needed = run("ldd", program)
+    library = re.search(r"libonnxruntime\S* => (\S+)", needed)
+    assert library and not library.group(1).startswith(str(build_dir)), needed

@@ -6,7 +6,9 @@ from pathlib import Path
 STAGES = ["core", "data", "ball", "model", "measure", "search", "text", "monitor", "report"]
 NO_JSON = ["core", "data", "ball", "model", "measure"]
 JSON_ALLOWED = re.compile(r"src/(data/schema|model/inference_protocol)[a-z_]*\.(cpp|hpp)")
-THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "pugixml")
+THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime", "pugixml")
+# Libraries that are hidden behind one source file each.
+ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -23,7 +25,7 @@ def stage_of(file: str) -> str | None:
 def violations(root: Path) -> list[str]:
     """One line for every include that breaks a rule, and for every folder that is no stage."""
     found = []
-    users_of_curl = []
+    users: dict[str, list[str]] = {start: [] for start in ONE_FILE}
     for file in files_of(root):
         stage = stage_of(file)
         if not file.startswith("apps/") and stage not in STAGES:
@@ -40,10 +42,12 @@ def violations(root: Path) -> list[str]:
                 found.append(f"{file}: includes {header}; CLI11 belongs to apps/cli")
             if header.startswith("nlohmann/") and stage in NO_JSON and not JSON_ALLOWED.fullmatch(file):
                 found.append(f"{file}: includes {header}; JSON enters {stage} only in data/schema and model/inference_protocol")
-        if any(header.startswith("curl/") for header in includes):
-            users_of_curl.append(file)
-    if len(users_of_curl) > 1:
-        found.append(f"{', '.join(users_of_curl)}: curl appears in one file alone")
+        for start, files in users.items():
+            if any(header.startswith(start) for header in includes):
+                files.append(file)
+    for start, files in users.items():
+        if len(files) > 1:
+            found.append(f"{', '.join(files)}: {ONE_FILE[start]} appears in one file alone")
     return found
 
 
@@ -62,6 +66,8 @@ def test_a_clean_tree_has_no_violation(tmp_path):
     put(tmp_path, "include/harmonia/core/rows.hpp", "vector")
     put(tmp_path, "include/harmonia/model/model.hpp", "harmonia/core/rows.hpp", "harmonia/model/other.hpp")
     put(tmp_path, "src/model/inference_protocol.cpp", "harmonia/model/model.hpp", "curl/curl.h", "nlohmann/json.hpp")
+    put(tmp_path, "src/model/onnx_model.cpp", "onnxruntime_cxx_api.h", "onnxruntime_session_options_config_keys.h")
+    put(tmp_path, "src/core/sha256.cpp", "openssl/evp.h")
     put(tmp_path, "src/data/schema.cpp", "nlohmann/json.hpp")
     put(tmp_path, "src/core/statistics.cpp", "boost/math/distributions/normal.hpp", "fmt/format.h")
     put(tmp_path, "src/report/json.cpp", "nlohmann/json.hpp", "harmonia/measure/gamma.hpp")
@@ -78,6 +84,8 @@ def test_every_kind_of_violation_is_found(tmp_path):
     put(tmp_path, "src/text/chat.cpp", "curl/curl.h", "CLI/CLI.hpp")
     put(tmp_path, "include/harmonia/core/algebra.hpp", "Eigen/Dense")
     put(tmp_path, "src/misc/tools.cpp")
+    put(tmp_path, "include/harmonia/model/onnx.hpp", "onnxruntime_cxx_api.h")
+    put(tmp_path, "src/model/onnx.cpp", "onnxruntime_c_api.h")
     found = violations(tmp_path)
     for part in [
         "src/core/rows.cpp: includes harmonia/model/model.hpp",
@@ -89,6 +97,8 @@ def test_every_kind_of_violation_is_found(tmp_path):
         "include/harmonia/core/algebra.hpp: includes Eigen/Dense",
         "src/model/http_model.cpp, src/text/chat.cpp: curl",
         "src/misc/tools.cpp: lies in no stage",
+        "include/harmonia/model/onnx.hpp: includes onnxruntime_cxx_api.h; public",
+        "include/harmonia/model/onnx.hpp, src/model/onnx.cpp: ONNX Runtime",
     ]:
         assert any(line.startswith(part) for line in found), part
-    assert len(found) == 9
+    assert len(found) == 11

@@ -33,4 +33,7 @@ Schema plain_schema(const std::vector<std::string>& names);
 /// data does not have is an error.
 Schema load_schema(const std::string& path, const std::vector<std::string>& names);
 
+/// The same for a text that is at hand; messages call it `path`.
+Schema read_schema(const std::string& text, const std::string& path, const std::vector<std::string>& names);
+
 }  // namespace harmonia

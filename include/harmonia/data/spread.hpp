@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,9 @@ void scale_features(Schema& schema, const std::string& scale, RowSource& data);
 /// up to 512 rows drawn by the seed; fixed features and rows at the same place are left out. Throws
 /// Error(input) if there is no such distance.
 double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t seed);
+
+/// A sentence for data whose features spread more than ten times as far as one another: one radius for all of
+/// them probes only the narrow ones. None for data of few rows, which say too little.
+std::optional<std::string> scale_warning(RowSource& data);
 
 }  // namespace harmonia

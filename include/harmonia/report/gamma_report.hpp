@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harmonia/core/atomic_file.hpp"
@@ -17,7 +20,8 @@ struct GammaRunRecord {
   ModelInfo model;
   DataInfo data;
   GammaOptions options;
-  std::string model_output;       ///< the server's output that was asked for; empty: its first
+  std::string model_output;       ///< the model's output that was asked for; empty: its own choice
+  bool margin = false;            ///< the value before the link was asked for
   std::string scale = "none";     ///< as asked
   bool automatic_radius = false;  ///< the radius was found, not given
   bool has_schema = false;        ///< features have scales, bounds or the like, from a file or --scale
@@ -42,12 +46,18 @@ class WorstRows {
 /// Writes a result as JSON, rows as they come, so that it needs no memory for them.
 class GammaJsonWriter {
  public:
+  /// Into a file, which appears when the result is finished.
   GammaJsonWriter(const std::string& path, const GammaRunRecord& record);
+  /// Piece by piece to `write`.
+  GammaJsonWriter(std::function<void(std::string_view)> write, const GammaRunRecord& record);
   void add(const GammaRow& row);
   void finish(const GammaSummary& summary, double seconds);
 
  private:
-  AtomicFile file_;
+  GammaJsonWriter(std::unique_ptr<AtomicFile> file, const GammaRunRecord& record);
+
+  std::unique_ptr<AtomicFile> file_;
+  std::function<void(std::string_view)> write_;
   GammaRunRecord record_;
   WorstRows worst_{kWorstRows};
   bool empty_ = true;

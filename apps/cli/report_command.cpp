@@ -1,0 +1,90 @@
+#include "report_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "harmonia/core/atomic_file.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/report/report_page.hpp"
+#include "harmonia/report/result_file.hpp"
+
+namespace harmonia {
+namespace {
+
+void write_page(const std::vector<std::string>& results, const std::string& path) {
+  std::vector<std::string> texts;
+  for (const std::string& result : results) texts.push_back(read_result_file(result).text);
+  const std::string page = report_page(texts, results);
+  AtomicFile file(path);
+  file.write(page);
+  file.commit();
+}
+
+struct ReportCommand {
+  std::vector<std::string> results;
+  std::string out = "report.html";
+
+  void execute() const {
+    check_report();
+    if (std::find(results.begin(), results.end(), out) != results.end()) {
+      throw Error(ErrorCode::usage,
+                  fmt::format("{} is named twice; expected a file of its own for the page", out));
+    }
+    write_page(results, out);
+    fmt::print("{}\n", out);
+  }
+};
+
+}  // namespace
+
+void check_report() {
+  if (const std::string missing = report_missing(); !missing.empty()) throw Error(ErrorCode::usage, missing);
+}
+
+ReportOutput::ReportOutput(const RunOptions& options) : html_(options.html), json_(options.json) {
+  if (html_.empty()) return;
+  check_report();
+  if (!json_.empty()) {
+    // The page is made of the file, so that it has to be there to be read.
+    if (std::filesystem::exists(json_) && !std::filesystem::is_regular_file(json_)) {
+      throw Error(ErrorCode::usage, fmt::format("--json {} is no plain file; --html needs one", json_));
+    }
+    return;
+  }
+  std::string path = (std::filesystem::temp_directory_path() / "harmonia-XXXXXX").string();
+  const int descriptor = ::mkstemp(path.data());
+  if (descriptor < 0) throw Error(ErrorCode::input, fmt::format("cannot write {}", path));
+  ::close(descriptor);
+  json_ = path;
+  temporary_ = true;
+}
+
+ReportOutput::~ReportOutput() {
+  if (temporary_) std::remove(json_.c_str());
+}
+
+void ReportOutput::write() const {
+  if (!html_.empty()) write_page({json_}, html_);
+}
+
+void add_report_command(CLI::App& program) {
+  const auto command = std::make_shared<ReportCommand>();
+  CLI::App& app = *program.add_subcommand("report", "One page with plots, of one or more results");
+  app.add_option("RESULT", command->results, "files that --json wrote, of gamma, compare or sweep")
+      ->required();
+  app.add_option("-o,--out", command->out, "the page to write [report.html]")->type_name("FILE");
+  app.footer(R"(Examples:
+  harmonia report result.json -o report.html
+  harmonia report compare.json sweep-a.json sweep-b.json -o report.html
+
+The page holds all that it needs: it opens without a network, can be mailed and printed. Sweeps share one plot.)");
+  app.callback([command] { command->execute(); });
+}
+
+}  // namespace harmonia

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""What harmonia.gamma of a Python function costs over calling the function directly on the same batches.
+
+For each model: the batches of one run are kept; then the run and the direct calls are timed in turn, several times,
+and the medians compared. The target is a ratio of at most 1.05. Needs the package, scikit-learn and NumPy.
+    python3 bench/python_overhead.py [REPEATS]
+"""
+
+import statistics
+import sys
+import time
+
+import numpy as np
+from sklearn.datasets import load_digits, load_wine
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import harmonia
+
+TARGET = 1.05
+
+
+def network(inputs: int, hidden: int, outputs: int):
+    """A dense network of two hidden layers in float32, by NumPy's products."""
+    rng = np.random.default_rng(0)
+    sizes = [inputs, hidden, hidden, outputs]
+    layers = [rng.normal(size=s, scale=1 / np.sqrt(s[0])).astype(np.float32) for s in zip(sizes, sizes[1:])]
+
+    def answer(x):
+        for weights in layers[:-1]:
+            x = np.tanh(x @ weights)
+        x = np.exp(x @ layers[-1])
+        return x / x.sum(axis=1, keepdims=True)
+
+    return answer
+
+
+def measure(name, function, rows, repeats, **options):
+    batches = []
+
+    def keep(x):
+        batches.append(np.array(x))
+        return function(x)
+
+    def run():
+        start = time.perf_counter()
+        harmonia.gamma(function, rows, radius=0.1, progress=False, **options)
+        return time.perf_counter() - start
+
+    def direct():
+        start = time.perf_counter()
+        for batch in batches:
+            function(batch)
+        return time.perf_counter() - start
+
+    kept = harmonia.gamma(keep, rows, radius=0.1, progress=False, **options)
+    points = sum(len(batch) for batch in batches)
+    assert points == kept.summary.evaluations, "every evaluation is one of a batch"
+    run(), direct()
+    times = [(run(), direct()) for _ in range(repeats)]
+    ours, theirs = (statistics.median(column) for column in zip(*times))
+    print(f"{name:34}{points:9} points {len(batches):5} calls {ours:9.3f} s {theirs:9.3f} s  ratio {ours / theirs:.3f}")
+    return ours / theirs
+
+
+def main() -> int:
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    digits, wine = load_digits(), load_wine()
+    mlp = MLPClassifier((256, 128), max_iter=15, random_state=0)
+    mlp = make_pipeline(StandardScaler(), mlp).fit(digits.data, digits.target)
+    trees = GradientBoostingClassifier(random_state=0).fit(wine.data, wine.target)
+    rows = np.random.default_rng(1).normal(size=(300, 100))
+    print(f"{'model':34}{'':31} with harmonia     alone")
+    ratios = [
+        measure("scikit-learn MLP 64-256-128-10", mlp.predict_proba, digits.data[:300].astype(float), repeats),
+        measure("scikit-learn GBDT, 300 trees", trees.predict_proba, np.repeat(wine.data, 5, axis=0), repeats, scale="std"),
+        measure("NumPy net 100-512-512-10, float32", network(100, 512, 10), rows, repeats, dtype=np.float32),
+    ]
+    print(f"largest ratio {max(ratios):.3f}; at most {TARGET} is asked for")
+    return 0 if max(ratios) <= TARGET else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""Measures how far a model is from harmonic around each row of your data: no labels, any model.
+
+>>> import harmonia
+>>> result = harmonia.gamma(lambda X: (X ** 2).sum(axis=1), [[1.0, 2.0], [3.0, 4.0]], radius=0.1)
+>>> result.summary.rows
+2
+"""
+
+from ._compare import CompareResult, Pair, SweepResult, compare, sweep
+from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
+from ._measure import gamma
+from ._models import ModelAddress
+from ._native import __version__
+from ._result import GammaResult, GammaStatistics, GammaSummary
+
+__all__ = [
+    "CompareResult",
+    "Error",
+    "GammaResult",
+    "GammaStatistics",
+    "GammaSummary",
+    "HarmoniaWarning",
+    "InputError",
+    "ModelAddress",
+    "ModelError",
+    "Pair",
+    "SweepResult",
+    "UsageError",
+    "__version__",
+    "compare",
+    "gamma",
+    "sweep",
+]

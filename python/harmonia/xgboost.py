@@ -1,0 +1,94 @@
+"""gamma per round of XGBoost's training."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Union
+
+import xgboost as _xgb
+
+from ._errors import UsageError
+from ._training import Watch
+
+__all__ = ["GammaCallback"]
+
+_MAXIMISED = ("auc", "aucpr", "pre", "map", "ndcg")  # metrics that XGBoost itself takes for better when larger
+
+
+class GammaCallback(_xgb.callback.TrainingCallback):
+    """Measures gamma of the booster at the rows X every `period` rounds, beside the losses.
+
+    The mean is entered in XGBoost's own log as data "gamma", metric "mean" (before the others, so that EarlyStopping's
+    choice of the last stays what it was; rounds between two measurements repeat the last), and with its interval and
+    the training loss in `history`: lists "round", "gamma", "low", "high", "loss".
+
+    With stop=True training ends when gamma climbs while the training loss falls. The measurement of the lowest mean so
+    far is the reference. A later one climbs if the training loss is lower than at the reference and gamma is higher on
+    the same rows: the mean difference's interval lies above `rise` times the reference. `patience` climbing
+    measurements in a row stop; `stopped` is then the round. The training loss is metric `metric` (default: the last)
+    of the evaluation set `train` (default: the first).
+
+    >>> import numpy as np, xgboost
+    >>> from harmonia.xgboost import GammaCallback
+    >>> X = np.random.default_rng(0).normal(size=(300, 3)); y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    >>> d = xgboost.DMatrix(X, y)
+    >>> watch = GammaCallback(X, radius=0.1, period=2)
+    >>> booster = xgboost.train({"objective": "binary:logistic"}, d, 5, evals=[(d, "train")], callbacks=[watch],
+    ...                         verbose_eval=False)
+    >>> watch.history["round"]
+    [0, 2, 4]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        radius: Union[float, str] = 0.05,
+        *,
+        period: int = 1,
+        stop: bool = False,
+        patience: int = 3,
+        rise: float = 0.05,
+        train: Optional[str] = None,
+        metric: Optional[str] = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self._watch = Watch(X, radius, period, stop, patience, rise, options)
+        self._train, self._metric = train, metric
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """Lists "round", "gamma", "low", "high" and "loss", an entry a measurement."""
+        return self._watch.history
+
+    @property
+    def stopped(self) -> Optional[int]:
+        """The round that gamma stopped the training at; None: it did not."""
+        return self._watch.stopped
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Called by XGBoost after every round."""
+        stop = False
+        if self._watch.due(epoch):
+            if not isinstance(model, _xgb.Booster):
+                raise UsageError("GammaCallback is for xgboost.train and fit, not for xgboost.cv")
+            stop = self._watch.measure(model, epoch, self._loss(evals_log))
+        log = evals_log.setdefault("gamma", {"mean": []})
+        log["mean"].append(self._watch.latest)
+        evals_log.move_to_end("gamma", last=False)
+        return stop
+
+    def _loss(self, evals_log: Any) -> float:
+        sets = [name for name in evals_log if name != "gamma"]
+        name = self._train if self._train is not None else sets[0] if sets else None
+        if name is None or name not in evals_log:
+            if self._watch.stop or self._train is not None:
+                wanted = name or "of the training rows"
+                raise UsageError(f"no evaluation set {wanted}; evals has {', '.join(sets) or 'none'}")
+            return float("nan")
+        metrics = list(evals_log[name])
+        metric = self._metric if self._metric is not None else metrics[-1]
+        if metric not in metrics:
+            raise UsageError(f"no metric {metric} of {name}; there are {', '.join(metrics)}")
+        last = evals_log[name][metric][-1]
+        value = float(last[0] if isinstance(last, tuple) else last)
+        return -value if metric.split("@")[0] in _MAXIMISED else value

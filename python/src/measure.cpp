@@ -1,0 +1,163 @@
+#include "measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/data/spread.hpp"
+#include "run_measure.hpp"
+
+namespace nb = nanobind;
+
+namespace harmonia::python {
+namespace {
+
+Schema schema_of(const GammaArguments& arguments, RowSource& reference) {
+  const std::vector<std::string> names = feature_names(reference.info());
+  Schema schema;
+  if (arguments.schema) {
+    schema = read_schema(*arguments.schema, arguments.schema_file, names);
+  } else if (!arguments.schema_file.empty()) {
+    schema = load_schema(arguments.schema_file, names);
+  } else if (arguments.scale != "none" || !arguments.fixed.empty()) {
+    schema = plain_schema(names);
+  }
+  for (const std::size_t column : arguments.fixed) schema.at(column).fixed = true;
+  scale_features(schema, arguments.scale, reference);
+  return schema;
+}
+
+Average parse_average(const std::string& text) {
+  if (text == "surface") return Average::surface;
+  if (text == "solid") return Average::solid;
+  throw Error(ErrorCode::usage, fmt::format("average '{}'; expected surface or solid", text));
+}
+
+// What was asked, with the radius found and the scales taken from the data.
+GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows) {
+  GammaOptions options = arguments.options;
+  options.ball = parse_ball(arguments.ball);
+  options.ball.average = parse_average(arguments.average);
+  options.output = parse_output(arguments.output);
+  options.schema = schema_of(arguments, rows.reference());
+  options.ball.radius = arguments.radius ? *arguments.radius
+                                         : automatic_radius(options.schema, rows.reference(), arguments.seed);
+  GammaRunRecord record;
+  record.data = rows.data->info();
+  record.options = resolve(options, record.data.inputs);
+  record.model_output = arguments.model_output;
+  record.scale = arguments.scale;
+  record.automatic_radius = !arguments.radius;
+  record.has_schema = !options.schema.empty();
+  record.seed = arguments.seed;
+  record.command_line = arguments.call;
+  return record;
+}
+
+Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressSink progress) {
+  return {.seed = arguments.seed,
+          .threads = arguments.threads,
+          .ledger = Ledger(arguments.max_evaluations > 0 ? arguments.max_evaluations : Ledger::kUnlimited),
+          .progress = std::move(progress),
+          .stop = model.stop.get_token()};
+}
+
+void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
+                       std::vector<std::string>& warnings) {
+  if (arguments.scale != "none" || !arguments.schema_file.empty()) return;
+  if (const auto sentence = scale_warning(rows.reference())) warnings.push_back(*sentence);
+}
+
+// What of `more` is not there yet.
+void add_warnings(const std::vector<std::string>& more, std::vector<std::string>& warnings) {
+  for (const std::string& sentence : more) {
+    if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end()) warnings.push_back(sentence);
+  }
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+PythonResult measure_gamma(const PythonModel& model, const PythonData& data, const GammaArguments& arguments,
+                           const nb::object& progress) {
+  PythonResult result;
+  result.data = data;
+  run_measure({&model}, progress, [&](ProgressSink sink) {
+    const auto start = std::chrono::steady_clock::now();
+    result.record = asked_record(arguments, data);
+    result.record.model = model.model->info();
+    Run run = new_run(arguments, model, std::move(sink));
+    run.ledger.spend(result.record.model.example_rows);
+    result.summary = gamma(*model.model, *data.data, result.record.options, run,
+                           [&](const GammaRow& row) { result.rows.push_back(row); });
+    data.data->rewind();
+    result.summary.evaluations += result.record.model.example_rows;
+    add_scale_warning(arguments, data, result.summary.warnings);
+    result.record.seconds = seconds_since(start);
+  });
+  return result;
+}
+
+PythonComparison measure_compare(const std::vector<const PythonModel*>& models,
+                                 const std::vector<std::string>& names, const PythonData& data,
+                                 const GammaArguments& arguments, const nb::object& progress) {
+  PythonComparison result;
+  run_measure(models, progress, [&](ProgressSink sink) {
+    const auto start = std::chrono::steady_clock::now();
+    result.record.asked = asked_record(arguments, data);
+    result.record.asked.model.binary = arguments.binary;
+    Run run = new_run(arguments, *models.front(), std::move(sink));
+    std::vector<const Model*> compared;
+    std::size_t opening = 0;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      compared.push_back(models[i]->model.get());
+      result.record.models.push_back(compared.back()->info());
+      result.record.models.back().name = names[i];
+      opening += compared.back()->info().example_rows;
+    }
+    run.ledger.spend(opening);
+    result.result = compare(compared, *data.data, result.record.asked.options, run);
+    data.data->rewind();
+    result.result.evaluations += opening;
+    for (const GammaSummary& summary : result.result.summaries)
+      add_warnings(summary.warnings, result.record.warnings);
+    add_scale_warning(arguments, data, result.record.warnings);
+    result.record.asked.seconds = seconds_since(start);
+  });
+  return result;
+}
+
+PythonSweep measure_sweep(const PythonModel& model, const PythonData& data, const std::vector<double>& radii,
+                          const GammaArguments& arguments, const nb::object& progress) {
+  PythonSweep result;
+  run_measure({&model}, progress, [&](ProgressSink sink) {
+    const auto start = std::chrono::steady_clock::now();
+    result.record = asked_record(arguments, data);
+    result.record.model = model.model->info();
+    Run run = new_run(arguments, model, std::move(sink));
+    run.ledger.spend(result.record.model.example_rows);
+    result.result = sweep(*model.model, *data.data, radii, result.record.options, run);
+    data.data->rewind();
+    result.result.evaluations += result.record.model.example_rows;
+    for (const SweepPoint& point : result.result.points)
+      add_warnings(point.summary.warnings, result.warnings);
+    add_scale_warning(arguments, data, result.warnings);
+    result.record.seconds = seconds_since(start);
+  });
+  return result;
+}
+
+std::string result_json(const PythonResult& result) {
+  std::string text;
+  GammaJsonWriter writer([&](std::string_view piece) { text += piece; }, result.record);
+  for (const GammaRow& row : result.rows) writer.add(row);
+  writer.finish(result.summary, result.record.seconds);
+  return text;
+}
+
+}  // namespace harmonia::python

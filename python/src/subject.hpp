@@ -1,0 +1,54 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "harmonia/data/row_source.hpp"
+#include "harmonia/model/open_model.hpp"
+
+namespace harmonia::python {
+
+/// A model as Python holds it.
+struct PythonModel {
+  std::shared_ptr<const Model> model;
+  std::stop_source stop;  ///< ends its waiting for answers
+  bool callable = false;  ///< evaluating it runs Python
+};
+
+/// Rows as Python holds them.
+struct PythonData {
+  std::shared_ptr<RowSource> data;
+  std::shared_ptr<RowSource> whole;  ///< all rows, if data is one of them
+  nanobind::object owner;            ///< of the memory that data looks at
+
+  /// What spreads and distances are taken from: all rows, even if one is measured.
+  RowSource& reference() const { return whole ? *whole : *data; }
+};
+
+/// Rows × features, in memory that Python owns.
+using RowsArray =
+    nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+
+/// Opens the model at an address; `example` may be empty if it says its own width.
+PythonModel open_address(const std::string& address, ModelOptions options,
+                         const std::vector<double>& example);
+
+/// Rows in an array, which is kept.
+PythonData rows_in_memory(const RowsArray& rows, nanobind::object owner, std::vector<std::string> names,
+                          std::vector<std::string> ids, std::vector<std::string> labels);
+
+/// Rows of a file or a generator.
+PythonData rows_of(const std::string& spec, const DataOptions& options);
+
+/// The first row.
+std::vector<double> first_row(PythonData& data);
+
+/// All rows, as an array.
+nanobind::object all_rows(PythonData& data);
+
+}  // namespace harmonia::python

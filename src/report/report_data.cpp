@@ -1,0 +1,125 @@
+#include "report_data.hpp"
+
+#include <fmt/format.h>
+
+#include "gamma_picture.hpp"
+#include "harmonia/core/error.hpp"
+#include "result_json.hpp"
+
+namespace harmonia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Gathers the rows of `harmonia gamma` as they are parsed.
+class GammaRows {
+ public:
+  explicit GammaRows(const ResultFile& file) : file_(file) { drawn_.models.resize(1); }
+
+  void add(const Json& json) {
+    const ResultField row(file_, json);
+    const double gamma = number(row, "gamma"), value = number(row, "value");
+    gammas_.push_back(gamma);
+    values_.push_back(value);
+    if (!row.has("x")) return;
+    const ResultField x = row.at("x");
+    if (x.size() < 1 || x.size() > 2) return;
+    DrawnModel& model = drawn_.models.front();
+    // With output `all` a row has an entry a column: the picture shows their mean.
+    const bool further_column = row.has("column") && row.at("column").number() > 0 && !drawn_.x.empty();
+    if (further_column) {
+      ++columns_;
+      model.gamma.back() += (gamma - model.gamma.back()) / columns_;
+      return;
+    }
+    columns_ = 1;
+    drawn_.x.push_back(x.at(std::size_t{0}).number_or_nan());
+    if (x.size() == 2) drawn_.y.push_back(x.at(std::size_t{1}).number_or_nan());
+    model.gamma.push_back(gamma);
+    model.value.push_back(row.has("column") ? kNoNumber : value);
+    model.decided_class.push_back(number(row, "class"));
+  }
+
+  void finish(Json& frame) {
+    frame["histogram"] = histogram_json(gammas_, values_);
+    if (!drawn_.y.empty() && drawn_.y.size() != drawn_.x.size()) return;
+    Json picture = picture_json(drawn_);
+    if (!picture.is_null()) frame["picture"] = std::move(picture);
+  }
+
+ private:
+  static double number(const ResultField& row, const char* key) {
+    return row.has(key) ? row.at(key).number() : kNoNumber;
+  }
+
+  const ResultFile& file_;
+  DrawnRows drawn_;
+  std::vector<double> gammas_, values_;
+  double columns_ = 1;
+};
+
+std::vector<double> numbers(const ResultField& object, const char* key, std::size_t rows) {
+  if (!object.has(key)) return std::vector<double>(rows, kNoNumber);
+  const ResultField list = object.at(key);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < list.size(); ++i) values.push_back(list.at(i).number_or_nan());
+  values.resize(rows, kNoNumber);
+  return values;
+}
+
+// The points of `harmonia compare`, which come by columns.
+Json points_picture(const ResultField& points) {
+  DrawnRows drawn;
+  const ResultField x = points.at("x");
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const ResultField row = x.at(i);
+    if (row.size() < 1 || row.size() > 2 || (i > 0 && (row.size() == 2) != !drawn.y.empty())) return nullptr;
+    drawn.x.push_back(row.at(std::size_t{0}).number_or_nan());
+    if (row.size() == 2) drawn.y.push_back(row.at(std::size_t{1}).number_or_nan());
+  }
+  const ResultField models = points.at("models");
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    const ResultField model = models.at(m);
+    drawn.models.push_back({model.at("name").text(), numbers(model, "class", drawn.x.size()),
+                            numbers(model, "gamma", drawn.x.size()),
+                            numbers(model, "value", drawn.x.size())});
+  }
+  return picture_json(drawn);
+}
+
+}  // namespace
+
+Json report_data(const ResultFile& file) {
+  constexpr std::size_t kMostRows = 2000;  // that the page shows one by one: pairs of models, radii
+  GammaRows gamma(file);
+  Json kept = Json::array();
+  std::size_t rows = 0;
+  // What the rows are is known only when the command was read: a row with a gamma is drawn, others are kept.
+  Json frame = parse_result(file, {}, [&](Json& row) {
+    ++rows;
+    if (row.contains("gamma") && row.contains("outcome")) {
+      gamma.add(row);
+    } else if (kept.size() < kMostRows) {
+      kept.push_back(std::move(row));
+    }
+  });
+  const ResultField field(file, frame);
+  field.at("summary").object();
+  field.at("options").object();
+  field.at("data").at("source").text();
+  const std::string command = field.at("command").text();
+  if (field.has("points")) {
+    Json picture = points_picture(field.at("points"));
+    frame.erase("points");
+    if (!picture.is_null()) frame["picture"] = std::move(picture);
+  }
+  if (command == "gamma") {
+    field.at("model").at("path").text();
+    gamma.finish(frame);
+  }
+  frame["rows"] = std::move(kept);
+  frame["row_count"] = rows;
+  return frame;
+}
+
+}  // namespace harmonia
