@@ -13,7 +13,6 @@
 namespace harmonia {
 namespace {
 
-
 std::size_t count_rows(RowSource& data) {
   if (data.info().rows) return *data.info().rows;
   std::size_t rows = 0;

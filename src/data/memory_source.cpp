@@ -30,9 +30,9 @@ class MemorySource final : public RowSource {
     }
     for (const auto* texts : {&ids_, &labels_}) {
       if (!texts->empty() && texts->size() != rows.rows) {
-        throw Error(ErrorCode::usage,
-                    fmt::format("rows in memory: {} for {}",
-                                counted(texts->size(), texts == &ids_ ? "id" : "label"), counted(rows.rows, "row")));
+        throw Error(ErrorCode::usage, fmt::format("rows in memory: {} for {}",
+                                                  counted(texts->size(), texts == &ids_ ? "id" : "label"),
+                                                  counted(rows.rows, "row")));
       }
     }
     info_.source = "memory";
