@@ -3,10 +3,10 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup build program test test-release test-asan test-tsan fuzz demo bench format check-format tidy clean
+.PHONY: help setup build program test test-release test-asan test-tsan fuzz demo demo-functions bench format check-format tidy clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s%s\n", $$1, $$2}' Makefile
 
 setup: ## install what building and testing need (Debian packages, a Python environment outside the repository)
 	@scripts/setup.sh test
@@ -45,10 +45,13 @@ sanitized = @fixed=; ! setarch --addr-no-randomize true 2>/dev/null || fixed='se
 fuzz: ## every fuzz target for ten seconds
 	@if [ -x scripts/fuzz.sh ]; then scripts/fuzz.sh 10; else echo "fuzz: no scripts/fuzz.sh"; fi
 
-demo: ## install what building needs, build, and show the program at work
+demo: ## install what it needs, build, train four models, tell the overfit ones, and write a report
 	@scripts/setup.sh build
 	@$(MAKE) --no-print-directory program
 	scripts/demo.sh
+
+demo-functions: program ## measure functions whose gamma is known
+	scripts/demo_functions.sh
 
 bench: build ## run the benchmarks
 	@venv=$$(scripts/setup.sh --venv) && "$$venv/bin/python" bench/onnx_models.py build/bench/models || \

@@ -50,7 +50,9 @@ void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
   command.add_option("--average", flags.average, "over the sphere's surface or the solid ball [surface]")
       ->check(CLI::IsMember({"surface", "solid"}))
       ->group("Ball");
-  command.add_option("--output", flags.output, "label, predicted, column:K, norm, angle or all [predicted]")
+  command
+      .add_option("--output", flags.output,
+                  "label, predicted, column:K, norm, angle, all or flip [predicted]")
       ->group("Measure");
   GammaOptions& options = flags.options;
   command
@@ -100,6 +102,7 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
   record.options = resolve(record.options, record.data.inputs);
   record.scale = options.scale;
   record.model_output = options.model_options.output_name;
+  record.margin = options.model_options.margin;
   record.has_schema = !record.options.schema.empty();
   record.seed = options.seed;
   record.command_line = command_line;
@@ -127,6 +130,7 @@ void print_forecast(const Subject& subject, const GammaOptions& options,
                       measured = models.size() * times;
   std::uint64_t opening = 0;
   for (const std::string& model : models) opening += rows_to_open(model, how);
+  if (models.size() == 1 && subject.model) opening = subject.model->info().example_rows;
   const std::uint64_t all = rows * each * measured + opening;
   const char* most = options.precision > 0 ? "at most " : "";
   fmt::print(

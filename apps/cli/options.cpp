@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harmonia/data/spread.hpp"
+#include "harmonia/model/feature_names.hpp"
 
 namespace harmonia {
 namespace {
@@ -114,6 +115,7 @@ Subject open_subject(const SubjectOptions& options) {
     data_options.inputs = subject.model->info().inputs;
   }
   subject.data = open_data(options.data, data_options);
+  if (subject.model) check_columns(subject.model->info(), subject.data->info(), options);
   if (options.data.find('#') != std::string::npos)
     subject.whole = open_whole_data(options.data, data_options);
   if (!options.schema_file.empty()) {
@@ -127,6 +129,10 @@ Subject open_subject(const SubjectOptions& options) {
   subject.example.assign(block.values.row(0), block.values.row(0) + block.values.columns());
   subject.data->rewind();
   return subject;
+}
+
+void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options) {
+  if (options.data_options.columns.empty()) check_features(model, data);
 }
 
 std::string command_line(int argc, char** argv) {

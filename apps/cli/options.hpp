@@ -55,6 +55,10 @@ struct Subject {
 /// Opens the model if it says how wide its rows are, opens the data, and reads its first row.
 Subject open_subject(const SubjectOptions& options);
 
+/// Throws Error(input) if the model names other columns than the data has, unless --columns says which they
+/// are.
+void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options);
+
 /// The command line to repeat a run, with the values of headers left out.
 std::string command_line(int argc, char** argv);
 

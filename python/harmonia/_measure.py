@@ -79,7 +79,7 @@ def gamma(
     radius: of the ball, in units of `scale`; "auto" is a tenth of the median distance to the nearest row.
     ball: simplex, anti, simplex+anti, cross, one-hot, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N.
     average: over the "surface" of the sphere or the "solid" ball.
-    output: label, predicted, column:K, norm, angle or all.
+    output: label, predicted, column:K, norm, angle, all or flip.
     sample: draw exactly this many pairs of the ball instead of all.
     precision, floor: draw pairs until the interval is `precision` of gamma, or as narrow as `floor`.
     confidence: of every interval.

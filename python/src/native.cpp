@@ -9,6 +9,7 @@
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
+#include "harmonia/report/report_page.hpp"
 #include "harmonia/report/sweep_report.hpp"
 #include "measure.hpp"
 #include "subject.hpp"
@@ -153,28 +154,28 @@ void bind_data(nb::module_& m) {
       "spec"_a, "columns"_a, "drop"_a, "id"_a, "label"_a, "inputs"_a, "seed"_a);
 }
 
+template <class T>
+auto set_option(T GammaOptions::*field) {
+  return [field](GammaArguments& self, T value) { self.options.*field = value; };
+}
+
 void bind_arguments(nb::module_& m) {
-  const auto options = [](auto GammaOptions::*field) {
-    return [field](GammaArguments& self, std::remove_reference_t<decltype(self.options.*field)> value) {
-      self.options.*field = value;
-    };
-  };
   nb::class_<GammaArguments>(m, "Arguments", "What is asked, as the program's options ask it.")
       .def(nb::init<>())
-      .def_rw("radius", &GammaArguments::radius, nb::arg().none())
+      .def_rw("radius", &GammaArguments::radius)
       .def_rw("ball", &GammaArguments::ball)
       .def_rw("average", &GammaArguments::average)
       .def_rw("output", &GammaArguments::output)
-      .def_prop_rw("sample", nullptr, options(&GammaOptions::sample))
-      .def_prop_rw("precision", nullptr, options(&GammaOptions::precision))
-      .def_prop_rw("floor", nullptr, options(&GammaOptions::floor))
-      .def_prop_rw("confidence", nullptr, options(&GammaOptions::confidence))
-      .def_prop_rw("explain", nullptr, options(&GammaOptions::explain))
-      .def_prop_rw("paper", nullptr, options(&GammaOptions::paper))
-      .def_prop_rw("batch", nullptr, options(&GammaOptions::batch))
+      .def_prop_rw("sample", nullptr, set_option(&GammaOptions::sample))
+      .def_prop_rw("precision", nullptr, set_option(&GammaOptions::precision))
+      .def_prop_rw("floor", nullptr, set_option(&GammaOptions::floor))
+      .def_prop_rw("confidence", nullptr, set_option(&GammaOptions::confidence))
+      .def_prop_rw("explain", nullptr, set_option(&GammaOptions::explain))
+      .def_prop_rw("paper", nullptr, set_option(&GammaOptions::paper))
+      .def_prop_rw("batch", nullptr, set_option(&GammaOptions::batch))
       .def_rw("scale", &GammaArguments::scale)
       .def_rw("schema_file", &GammaArguments::schema_file)
-      .def_rw("schema", &GammaArguments::schema, nb::arg().none())
+      .def_rw("schema", &GammaArguments::schema)
       .def_rw("fixed", &GammaArguments::fixed)
       .def_rw("model_output", &GammaArguments::model_output)
       .def_rw("binary", &GammaArguments::binary)
@@ -208,6 +209,9 @@ void bind_comparison(nb::module_& m) {
            [](const PythonSweep& self) { return sweep_json(self.record, self.result, self.warnings); })
       .def("table", [](const PythonSweep& self) { return sweep_table(self.record, self.result); })
       .def_prop_ro("warnings", [](const PythonSweep& self) { return self.warnings; });
+  m.def(
+      "report_page", [](const std::vector<std::string>& results) { return report_page(results); },
+      "results"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def(
       "paired_difference",
       [](const std::vector<double>& gamma_a, const std::vector<double>& split_a,

@@ -15,11 +15,12 @@ namespace harmonia {
 namespace {
 
 using Kind = OutputChoice::Kind;
-constexpr std::array<std::pair<std::string_view, Kind>, 5> kNames{{{"label", Kind::label},
+constexpr std::array<std::pair<std::string_view, Kind>, 6> kNames{{{"label", Kind::label},
                                                                    {"predicted", Kind::predicted},
                                                                    {"norm", Kind::norm},
                                                                    {"angle", Kind::angle},
-                                                                   {"all", Kind::all}}};
+                                                                   {"all", Kind::all},
+                                                                   {"flip", Kind::flip}}};
 
 std::size_t largest(std::span<const double> outputs) {
   return static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
@@ -40,7 +41,8 @@ OutputChoice parse_output(const std::string& text) {
   }
   throw Error(
       ErrorCode::usage,
-      fmt::format("output '{}' is not known; expected label, predicted, column:K, norm, angle or all", text));
+      fmt::format("output '{}' is not known; expected label, predicted, column:K, norm, angle, all or flip",
+                  text));
 }
 
 std::string output_name(const OutputChoice& choice) {
@@ -69,24 +71,29 @@ Observer::Observer(const OutputChoice& choice, const ModelInfo& model)
 }
 
 std::optional<long long> Observer::decision(std::span<const double> outputs) const {
-  if (outputs.size() == 1 && !binary_ && choice_.kind != Kind::label) return std::nullopt;
+  const bool labels = choice_.kind == Kind::label || choice_.kind == Kind::flip;
+  if (outputs.size() == 1 && !binary_ && !labels) return std::nullopt;
   return class_of(outputs, binary_);
+}
+
+long long Observer::label(std::span<const double> outputs) const {
+  const auto label = class_of(outputs, binary_);
+  if (label) return *label;
+  throw Error(ErrorCode::model,
+              fmt::format("output {}: model {} answered {}; a single column must hold whole "
+                          "numbers, or be a probability (--binary)",
+                          output_name(choice_), model_name_, outputs[0]));
 }
 
 void Observer::observe(std::span<const double> outputs, std::span<const double> centre,
                        std::span<double> out) const {
   switch (choice_.kind) {
-    case Kind::label: {
-      const auto label = class_of(outputs, binary_);
-      if (!label) {
-        throw Error(ErrorCode::model,
-                    fmt::format("output label: model {} answered {}; a single column must hold whole "
-                                "numbers, or be a probability (--binary)",
-                                model_name_, outputs[0]));
-      }
-      out[0] = static_cast<double>(*label);
+    case Kind::label:
+      out[0] = static_cast<double>(label(outputs));
       break;
-    }
+    case Kind::flip:
+      out[0] = label(outputs) == label(centre) ? 0 : 1;
+      break;
     case Kind::predicted:
       out[0] = outputs[largest(centre)];
       break;

@@ -99,6 +99,7 @@ Json options_json(const GammaRunRecord& record) {
             {"scale", record.scale},
             {"output", output_name(o.output)},
             {"model_output", record.model_output.empty() ? Json(nullptr) : Json(record.model_output)},
+            {"margin", record.margin},
             {"binary", record.model.binary},
             {"sample", o.sample > 0 ? Json(o.sample) : Json(nullptr)},
             {"precision", o.precision > 0 ? Json(o.precision) : Json(nullptr)},

@@ -202,9 +202,12 @@ def test_categories_of_boosters():
         result = hm.gamma(model, frame, 0.1)
         assert (result.moved == 3).all()
         np.testing.assert_allclose(result.value, model.predict(frame), atol=1e-5)
-    # LightGBM knows the categories of its training by value, in whatever order they come.
+    # Both know the categories of their training by value, in whatever order they come.
     other = frame.assign(colour=frame.colour.cat.set_categories(["red", "white", "rose"]))
-    np.testing.assert_allclose(hm.gamma(g, other, 0.1).value, g.predict(frame), atol=1e-5)
+    for model in (x, g):
+        np.testing.assert_allclose(hm.gamma(model, other, 0.1).value, model.predict(frame), atol=1e-5)
+    with pytest.raises(hm.InputError, match="category 'green', which the model was not trained with"):
+        hm.gamma(x, frame.assign(colour=frame.colour.cat.rename_categories({"red": "green"})), 0.1)
 
 
 def test_linear_boosters_and_other_missing_values_are_called():

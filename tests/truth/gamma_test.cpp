@@ -9,6 +9,7 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/function_model.hpp"
+#include "support/expect_error.hpp"
 #include "support/functions.hpp"
 
 namespace harmonia {
@@ -147,6 +148,31 @@ TEST(Gamma, LabelsPredictedColumnsNormAndAngle) {
   EXPECT_EQ(all.summary.columns.size(), 3U);
   EXPECT_NEAR(*all.summary.gamma.mean, curve / 3, 1e-15);
   EXPECT_EQ(all.summary.evaluations, 5U);
+}
+
+TEST(Gamma, TheShareOfFlipsDoesNotDependOnTheNamesOfTheClasses) {
+  // Classes along x0: first below 0, second below 1, third from there on. On the cross with r = 2 around 0.5
+  // a quarter of the points are of the first class, a quarter of the third.
+  const auto model = [](double first, double second, double third) {
+    return RowFunction(2, [=](const double* x) { return x[0] < 0 ? first : x[0] < 1 ? second : third; });
+  };
+  GammaOptions options = options_of("cross", 2);
+  options.output = parse_output("label");
+  EXPECT_EQ(*measure(model(0, 1, 2), {0.5, 0}, options).gamma, 0);
+  EXPECT_EQ(*measure(model(1, 0, 2), {0.5, 0}, options).gamma, 0.75);
+  options.output = parse_output("flip");
+  for (const auto& renamed : {model(0, 1, 2), model(1, 0, 2), model(2, 0, 1)}) {
+    const auto row = measure(renamed, {0.5, 0}, options);
+    EXPECT_EQ(*row.gamma, 0.5);
+    EXPECT_EQ(*row.value, 0);
+    EXPECT_TRUE(row.decided_class);
+  }
+  const RowFunction regression(1, [](const double* x) { return x[0]; });
+  test::expect_error(
+      ErrorCode::model,
+      "output flip: model test answered 0.25; a single column must hold whole numbers, or be a "
+      "probability (--binary)",
+      [&] { measure(regression, {0.25}, options); });
 }
 
 TEST(Gamma, TheAngleWithAZeroVectorIsUndefined) {

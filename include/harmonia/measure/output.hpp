@@ -19,12 +19,13 @@ struct OutputChoice {
     norm,       ///< all columns; gamma is the length of the difference
     angle,  ///< all columns; gamma is the angle, in radians, between the ball's average and the row's output
     all,    ///< every column for itself
+    flip,   ///< 1 where the class is another than the row's, 0 at the row: gamma is the share of flips
   };
   Kind kind = Kind::predicted;
   std::size_t column = 0;
 };
 
-/// Reads label, predicted, column:K, norm, angle, all.
+/// Reads label, predicted, column:K, norm, angle, all, flip.
 OutputChoice parse_output(const std::string& text);
 
 /// The text that parse_output reads.
@@ -46,10 +47,12 @@ class Observer {
   /// Numbers that it takes from one row of outputs.
   std::size_t width() const { return width_; }
   /// The numbers for `outputs`, which answer a point of the ball around a row that `centre` answers.
-  /// Throws Error(model) if a label is asked of a model that gives none.
+  /// Throws Error(model) if a class is asked of a model that gives none.
   void observe(std::span<const double> outputs, std::span<const double> centre, std::span<double> out) const;
 
  private:
+  long long label(std::span<const double> outputs) const;
+
   OutputChoice choice_;
   std::string model_name_;
   bool binary_;
