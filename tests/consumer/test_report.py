@@ -263,6 +263,19 @@ def test_many_rows_stay_a_small_page(harmonia, look, tmp_path, data, says):
         assert 8000 < len(gammas) <= 40000
 
 
+def test_scattered_rows(harmonia, look, tmp_path):
+    """Few are dots; many that fill their box evenly are areas; many that do not are dots still."""
+    page, data = tmp_path / "report.html", tmp_path / "rows.csv"
+    marks = "return [document.querySelectorAll('g[aria-label=raster] image').length, document.querySelectorAll('g[aria-label=dot] circle').length]"
+    assert harmonia("gamma", "fn:f4", "uniform:500", "--radius", "0.3", "--html", page).returncode == 0
+    assert look(page, script=marks) == [0, 1000]
+    assert harmonia("gamma", "fn:f4", "uniform:3000", "--radius", "0.3", "--html", page).returncode == 0
+    assert look(page, script=marks) == [2, 0]
+    data.write_text("a,b\n" + "".join(f"{i % 37},{i % 37 + (i % 41) / 100}\n" for i in range(1500)))
+    assert harmonia("gamma", "fn:f2", data, "--radius", "0.3", "--html", page).returncode == 0
+    assert look(page, script=marks) == [0, 3000]
+
+
 def test_rows_of_one_feature_are_a_line(harmonia, look, tmp_path):
     page = tmp_path / "report.html"
     assert harmonia("gamma", "fn:f3?n=1", "grid:0..6x50", "--radius", "0.5", "--html", page).returncode == 0
