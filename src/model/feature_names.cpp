@@ -33,15 +33,9 @@ bool numbered(const std::vector<std::string>& names) {
   });
 }
 
-std::string without_blanks(std::string name) {
-  std::ranges::replace(name, ' ', '_');
-  return name;
-}
-
-std::vector<std::string> comparable(const std::vector<std::string>& names) {
-  std::vector<std::string> found;
-  for (const std::string& name : names) found.push_back(without_blanks(name));
-  return found;
+std::vector<std::string> comparable(std::vector<std::string> names) {
+  for (std::string& name : names) std::ranges::replace(name, ' ', '_');
+  return names;
 }
 
 // The first few of them.
