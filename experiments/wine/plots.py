@@ -41,7 +41,7 @@ def regions(study: Study, data: np.ndarray, path: Path) -> None:
     found = study.maps[split]
     box = [GRID_LOWS[0], GRID_HIGHS[0], GRID_LOWS[1], GRID_HIGHS[1]]
     axes_x, axes_y = (np.linspace(low, high, n) for low, high, n in zip(GRID_LOWS, GRID_HIGHS, GRID_COUNTS))
-    figure, panels = plt.subplots(2, len(SETTINGS), figsize=(14, 6), sharex=True, sharey=True, layout="constrained")
+    figure, panels = plt.subplots(2, len(SETTINGS), figsize=(14, 4.9), sharex=True, sharey=True, layout="constrained")
     image = None
     for column, name in enumerate(SETTINGS):
         classes, gammas = (np.array(values, float).reshape(GRID_COUNTS).T for values in (found.classes[name], found.gammas[name]))
@@ -50,7 +50,7 @@ def regions(study: Study, data: np.ndarray, path: Path) -> None:
         for label, (colour, marker) in enumerate(zip(CLASSES, MARKERS)):
             chosen = data[data[:, 2] == label]
             top.scatter(chosen[:, 0], chosen[:, 1], s=11, c=colour, marker=marker, edgecolors="white", linewidths=0.4, label=f"wine {label}")
-        image = bottom.pcolormesh(axes_x, axes_y, gammas, cmap="magma_r", vmin=0, vmax=1, shading="nearest", rasterized=True)
+        image = bottom.pcolormesh(axes_x, axes_y, gammas, cmap="Reds", vmin=0, vmax=1, shading="nearest", rasterized=True)
         accuracy = study.training[split][name]
         top.set_title(f"{TITLES[name]}: train {100 * accuracy['train_accuracy']:.0f} %, test {100 * accuracy['test_accuracy']:.0f} %", fontsize=11)
         mean = found.gamma[name]
@@ -61,7 +61,7 @@ def regions(study: Study, data: np.ndarray, path: Path) -> None:
     for axes in panels[:, 0]:
         axes.set_ylabel("OD280/OD315")
     panels[0, 0].legend(fontsize=7, loc="lower right", framealpha=0.8)
-    figure.colorbar(image, ax=panels[1, :], label=f"γ, r = {RADIUS}", shrink=0.85)
+    figure.colorbar(image, ax=panels[1, :], label=f"γ, r = {RADIUS}")
     figure.savefig(path, dpi=90)
     plt.close(figure)
 
