@@ -90,7 +90,7 @@ class CompareResult(_Written):
     >>> import harmonia
     >>> result = harmonia.compare(["fn:f2", "fn:f4"], "uniform:50", radius=0.1)
     >>> result.ranking
-    [['fn:f2'], ['fn:f4']]
+    [['fn:f2?n=2'], ['fn:f4?n=2']]
     >>> result.pairs[0].verdict
     'a_lower'
     """

@@ -112,9 +112,9 @@ def table_of_frame(
         values,
         [str(name) for name in frame.columns],
         categories,
-        frame.index,
-        carried.get("id", []),
-        carried.get("label", []),
+        index=frame.index,
+        ids=carried.get("id", []),
+        labels=carried.get("label", []),
     )
 
 

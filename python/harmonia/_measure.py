@@ -186,14 +186,18 @@ def native_arguments(asked: Mapping[str, Any], table: Optional[Table]) -> _nativ
             if asked[name] != DEFAULTS.get(name):
                 raise UsageError(f"paper excludes {name}")
     arguments = _native.Arguments()
-    arguments.radius = _radius(asked["radius"])
+    radius = _radius(asked["radius"])
+    if radius is not None:
+        arguments.radius = radius
     for name in ("ball", "average", "output", "confidence", "explain", "scale", "paper", "seed", "binary"):
         setattr(arguments, name, asked[name])
     for name in ("sample", "batch", "threads", "max_evaluations"):
         setattr(arguments, name, _count(name, asked[name]))
     for name in ("precision", "floor"):
         setattr(arguments, name, _positive(name, asked[name]))
-    arguments.schema_file, arguments.schema = _schema(asked["schema"])
+    arguments.schema_file, text = _schema(asked["schema"])
+    if text is not None:
+        arguments.schema = text
     arguments.fixed = sorted(table.categories) if table is not None else []
     return arguments
 

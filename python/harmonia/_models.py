@@ -189,10 +189,14 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         raise InputError(
             f"column {column!r} holds no numbers, and the model takes arrays; as_frame=True gives it data frames"
         )
+    example = data.first_row()
+    if not missing and np.isnan(example).any():
+        column = int(np.isnan(example).argmax())
+        raise InputError(f"row 0, column {column} is missing (NaN); model {name} takes no missing values")
     return _native.function_model(
         function,
         name,
-        data.first_row(),
+        example,
         float32(choice.dtype),
         BATCH,
         choice.threads > 1,

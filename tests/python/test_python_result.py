@@ -59,7 +59,7 @@ def test_texts():
 def test_plots(tmp_path):
     axis = hm.gamma(bowl, X, radius=0.1).plot()
     assert sum(bar.get_height() for bar in axis.patches if bar.get_height() >= 1) >= 40
-    classes = hm.gamma(lambda x: (x[:, 0] > x[:, 1]).astype(int), "grid:0..1x20,0..1x30", radius=0.1)
+    classes = hm.gamma(lambda x: (x[:, 0] > x[:, 1]).astype(int), "grid:0..1x20,0..1x30", radius=0.1, output="label")
     left, right = classes.plot()
     assert "regions" in left.get_title() and "gamma" in right.get_title()
     shown = right.collections[0].get_array()
