@@ -74,6 +74,7 @@ void CompareCommand::execute() {
     const bool open_already = what.model && address == subject.model;
     opened.push_back(open_already ? std::move(what.model)
                                   : open_model(address, subject.model_options, what.example));
+    check_columns(opened.back()->info(), what.data->info(), subject);
     compared.push_back(opened.back().get());
     record.models.push_back(opened.back()->info());
     state.ledger.spend(opened.back()->info().example_rows);

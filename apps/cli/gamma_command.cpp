@@ -111,6 +111,11 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
       ->check(CLI::Range(1, 1000000))
       ->type_name("K")
       ->group("Measure");
+  app.add_option(
+         "--by", command->subject.data_options.by,
+         "mean gamma for every value of this column, which is not fed to the model unless --columns names it")
+      ->type_name("COLUMN")
+      ->group("Measure");
   add_run_options(app, command->run);
   add_resume_option(app, command->run);
   app.footer(R"(Examples:

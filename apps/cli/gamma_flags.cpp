@@ -13,7 +13,6 @@
 namespace harmonia {
 namespace {
 
-
 std::size_t count_rows(RowSource& data) {
   if (data.info().rows) return *data.info().rows;
   std::size_t rows = 0;
@@ -103,6 +102,7 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
   record.options = resolve(record.options, record.data.inputs);
   record.scale = options.scale;
   record.model_output = options.model_options.output_name;
+  record.margin = options.model_options.margin;
   record.has_schema = !record.options.schema.empty();
   record.seed = options.seed;
   record.command_line = command_line;
@@ -130,6 +130,7 @@ void print_forecast(const Subject& subject, const GammaOptions& options,
                       measured = models.size() * times;
   std::uint64_t opening = 0;
   for (const std::string& model : models) opening += rows_to_open(model, how);
+  if (models.size() == 1 && subject.model) opening = subject.model->info().example_rows;
   const std::uint64_t all = rows * each * measured + opening;
   const char* most = options.precision > 0 ? "at most " : "";
   fmt::print(

@@ -6,8 +6,10 @@
 #include <new>
 #include <string>
 
+#include "card_command.hpp"
 #include "compare_command.hpp"
 #include "gamma_command.hpp"
+#include "gate_command.hpp"
 #include "harmonia/core/error.hpp"
 #include "report_command.hpp"
 #include "sweep_command.hpp"
@@ -41,10 +43,13 @@ int main(int argc, char** argv) {
   program.set_version_flag("--version", HARMONIA_VERSION);
   program.require_subcommand(1);
   program.footer("harmonia COMMAND --help tells the rest.");
+  int code = 0;
   try {
     harmonia::add_gamma_command(program, argc, argv);
     harmonia::add_compare_command(program, argc, argv);
     harmonia::add_sweep_command(program, argc, argv);
+    harmonia::add_gate_command(program, code);
+    harmonia::add_card_command(program);
     harmonia::add_report_command(program);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -57,5 +62,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return fail(2, error.what());
   }
-  return 0;
+  return code;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harmonia/data/spread.hpp"
+#include "harmonia/model/feature_names.hpp"
 
 namespace harmonia {
 namespace {
@@ -71,6 +72,20 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
   command.add_option("--label", o.data_options.label, "column carried to the result as the row's label")
       ->group("Data");
   command
+      .add_option(
+          "--region", o.data_options.regions,
+          "only rows inside: box:0..5,1..4 or box:AGE=20..40; hull:FILE[?columns=A,B], the convex hull of a "
+          "file's rows; may be repeated")
+      ->allow_extra_args(false)
+      ->group("Data");
+  command
+      .add_option("--window", o.data_options.window, "only rows FIRST..LAST, by number from 0, both included")
+      ->group("Data");
+  command
+      .add_flag("--jitter", o.data_options.jitter,
+                "move every point of a grid at random within its cell, against aliasing")
+      ->group("Data");
+  command
       .add_option("--schema", o.schema_file,
                   "JSON file: scale, bounds, integer, categorical, immutable features")
       ->group("Data");
@@ -114,7 +129,9 @@ Subject open_subject(const SubjectOptions& options) {
     data_options.inputs = subject.model->info().inputs;
   }
   subject.data = open_data(options.data, data_options);
-  if (options.data.find('#') != std::string::npos)
+  if (subject.model) check_columns(subject.model->info(), subject.data->info(), options);
+  if (options.data.find('#') != std::string::npos || !data_options.regions.empty() ||
+      !data_options.window.empty())
     subject.whole = open_whole_data(options.data, data_options);
   if (!options.schema_file.empty()) {
     subject.schema = load_schema(options.schema_file, feature_names(subject.data->info()));
@@ -127,6 +144,10 @@ Subject open_subject(const SubjectOptions& options) {
   subject.example.assign(block.values.row(0), block.values.row(0) + block.values.columns());
   subject.data->rewind();
   return subject;
+}
+
+void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options) {
+  if (options.data_options.columns.empty()) check_features(model, data);
 }
 
 std::string command_line(int argc, char** argv) {

@@ -44,16 +44,20 @@ void add_resume_option(CLI::App& command, RunOptions& options);
 struct Subject {
   std::unique_ptr<Model> model;  ///< null until open_model() if it needs the example to be opened
   std::unique_ptr<RowSource> data;
-  std::unique_ptr<RowSource> whole;  ///< all rows, if data is one of them
+  std::unique_ptr<RowSource> whole;  ///< all rows, if data is a part of them
   Schema schema;                     ///< empty if all features are plain
   std::vector<double> example;
 
-  /// What spreads and distances are taken from: all rows, even if one is measured.
+  /// What spreads and distances are taken from: all rows, even if a part is measured.
   RowSource& reference() const { return whole ? *whole : *data; }
 };
 
 /// Opens the model if it says how wide its rows are, opens the data, and reads its first row.
 Subject open_subject(const SubjectOptions& options);
+
+/// Throws Error(input) if the model names other columns than the data has, unless --columns says which they
+/// are.
+void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options);
 
 /// The command line to repeat a run, with the values of headers left out.
 std::string command_line(int argc, char** argv);

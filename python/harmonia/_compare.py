@@ -16,7 +16,7 @@ from ._errors import UsageError
 from ._measure import ModelLike, call_text, native_arguments, open_subject, warn
 from ._models import Choice
 from ._progress import Progress, shown
-from ._result import save_text
+from ._result import page_of, save_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +76,10 @@ class _Written:
         """Writes to_json() to a file, which appears when it is whole."""
         save_text(path, self.to_json())
 
+    def to_html(self, path: Union[None, str, "os.PathLike[str]"] = None) -> str:
+        """The report, one page that needs no network; with a path it is written there too."""
+        return page_of(self.to_json(), path)
+
     def __str__(self) -> str:
         return str(self._native.table())
 
@@ -86,7 +90,7 @@ class CompareResult(_Written):
     >>> import harmonia
     >>> result = harmonia.compare(["fn:f2", "fn:f4"], "uniform:50", radius=0.1)
     >>> result.ranking
-    [['fn:f2'], ['fn:f4']]
+    [['fn:f2?n=2'], ['fn:f4?n=2']]
     >>> result.pairs[0].verdict
     'a_lower'
     """
@@ -254,7 +258,8 @@ def sweep(
     asked = _asked("sweep", each[0], options)
     (model,), data, table = _open([f], X, asked)
     arguments = native_arguments(asked, table)
-    arguments.call = call_text("sweep", [model], data, {"radii": radii, **{k: v for k, v in asked.items() if k != "radius"}})
+    del asked["radius"]
+    arguments.call = call_text("sweep", [model], data, {"radii": radii, **asked})
     with shown(progress, f"sweep of {model.name}") as tell:
         native = _native.sweep(model, data, each, arguments, tell)
     warn(native.warnings)

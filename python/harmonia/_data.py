@@ -25,7 +25,8 @@ class Table:
 
     values: NDArray[np.float64]
     names: list[str] = field(default_factory=list)
-    categories: dict[int, Any] = field(default_factory=dict)  # column → the values that its whole numbers stand for
+    categories: dict[int, "Category"] = field(default_factory=dict)  # column → the values that its whole numbers stand for
+    coded: set[int] = field(default_factory=set)  # columns whose numbers are those of a model's training
     index: Any = None  # of the data frame
     ids: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
@@ -111,13 +112,15 @@ def table_of_frame(
         values,
         [str(name) for name in frame.columns],
         categories,
-        frame.index,
-        carried.get("id", []),
-        carried.get("label", []),
+        index=frame.index,
+        ids=carried.get("id", []),
+        labels=carried.get("label", []),
     )
 
 
-def table_of_array(x: Any, columns: Optional[Sequence[Any]], drop: Optional[Sequence[Any]], names: Optional[Sequence[str]]) -> Table:
+def table_of_array(
+    x: Any, columns: Optional[Sequence[Any]], drop: Optional[Sequence[Any]], names: Optional[Sequence[str]]
+) -> Table:
     array = np.asarray(x)
     if array.dtype.kind not in "biuf":
         raise InputError(f"the data is an array of type {array.dtype}; expected numbers")

@@ -79,7 +79,7 @@ def gamma(
     radius: of the ball, in units of `scale`; "auto" is a tenth of the median distance to the nearest row.
     ball: simplex, anti, simplex+anti, cross, one-hot, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N.
     average: over the "surface" of the sphere or the "solid" ball.
-    output: label, predicted, column:K, norm, angle or all.
+    output: label, predicted, column:K, norm, angle, all or flip.
     sample: draw exactly this many pairs of the ball instead of all.
     precision, floor: draw pairs until the interval is `precision` of gamma, or as narrow as `floor`.
     confidence: of every interval.
@@ -186,14 +186,18 @@ def native_arguments(asked: Mapping[str, Any], table: Optional[Table]) -> _nativ
             if asked[name] != DEFAULTS.get(name):
                 raise UsageError(f"paper excludes {name}")
     arguments = _native.Arguments()
-    arguments.radius = _radius(asked["radius"])
+    radius = _radius(asked["radius"])
+    if radius is not None:
+        arguments.radius = radius
     for name in ("ball", "average", "output", "confidence", "explain", "scale", "paper", "seed", "binary"):
         setattr(arguments, name, asked[name])
     for name in ("sample", "batch", "threads", "max_evaluations"):
         setattr(arguments, name, _count(name, asked[name]))
     for name in ("precision", "floor"):
         setattr(arguments, name, _positive(name, asked[name]))
-    arguments.schema_file, arguments.schema = _schema(asked["schema"])
+    arguments.schema_file, text = _schema(asked["schema"])
+    if text is not None:
+        arguments.schema = text
     arguments.fixed = sorted(table.categories) if table is not None else []
     return arguments
 

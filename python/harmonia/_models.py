@@ -135,10 +135,11 @@ def class_numbers(function: Callable[[Any], Any], classes: NDArray[Any]) -> Call
 def frame_names(estimator: Any, table: Optional[Table], features: Sequence[str], choice: Choice) -> Optional[list[str]]:
     """The columns of the data frames that it wants; None if arrays will do."""
     fitted = getattr(estimator, "feature_names_in_", None)
-    if choice.as_frame is False or (choice.as_frame is None and fitted is None):
-        if choice.as_frame is None and table is not None and table.categories and not hasattr(estimator, "predict"):
-            return list(features)
+    if choice.as_frame is False:
         return None
+    if choice.as_frame is None and fitted is None:
+        texts = table is not None and bool(table.categories)
+        return list(features) if texts and not is_estimator(estimator) else None
     if fitted is None:
         return list(features)
     names = [str(name) for name in fitted]
@@ -176,7 +177,8 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         function, name = f, name_of(f)
     else:
         raise UsageError(
-            f"the model is {type(f).__name__}; expected a function, an estimator with predict, or an address such as net.onnx"
+            f"the model is {type(f).__name__}; expected a function, an estimator with predict, "
+            "or an address such as net.onnx"
         )
     if names is not None:
         frames = table if table is not None else Table(np.empty((0, len(features))))
@@ -184,11 +186,17 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         function = lambda rows: plain(frames.frame(rows, names))  # noqa: E731
     elif table is not None and table.categories:
         column = table.names[next(iter(table.categories))]
-        raise InputError(f"column {column!r} holds no numbers, and the model takes arrays; as_frame=True gives it data frames")
+        raise InputError(
+            f"column {column!r} holds no numbers, and the model takes arrays; as_frame=True gives it data frames"
+        )
+    example = data.first_row()
+    if not missing and np.isnan(example).any():
+        column = int(np.isnan(example).argmax())
+        raise InputError(f"row 0, column {column} is missing (NaN); model {name} takes no missing values")
     return _native.function_model(
         function,
         name,
-        data.first_row(),
+        example,
         float32(choice.dtype),
         BATCH,
         choice.threads > 1,

@@ -95,6 +95,14 @@ def save_text(path: Union[str, "os.PathLike[str]"], text: str) -> None:
         raise
 
 
+def page_of(result: str, path: Union[None, str, "os.PathLike[str]"]) -> str:
+    """The report on a result."""
+    page = _native.report_page([result])
+    if path is not None:
+        save_text(path, page)
+    return page
+
+
 class GammaResult:
     """gamma of every row, as NumPy arrays with one entry a row (with output="all", one a row and output).
 
@@ -235,6 +243,16 @@ class GammaResult:
         """
         save_text(path, self.to_json())
 
+    def to_html(self, path: Union[None, str, "os.PathLike[str]"] = None) -> str:
+        """The report, one page that needs no network; with a path it is written there too.
+
+        >>> import harmonia
+        >>> page = harmonia.gamma("fn:f2", [[1.0, 2.0]], radius=0.1).to_html()
+        >>> page[:15]
+        '<!doctype html>'
+        """
+        return page_of(self.to_json(), path)
+
     def plot(self, kind: str = "auto", ax: Any = None) -> Any:
         """Plots gamma with matplotlib and returns the axes.
 
@@ -263,17 +281,17 @@ class GammaResult:
         percent = f"{100 * self._native.confidence:g} %"
         rows = [
             ("model", self.model),
-            ("mean gamma", f"{s.mean:.4g} &nbsp; {percent} interval [{s.low:.4g}, {s.high:.4g}]"),
+            ("mean gamma", f"{s.mean:.4g}, {percent} interval [{s.low:.4g}, {s.high:.4g}]"),
             ("rms", f"{s.rms:.4g}"),
             ("of the output's spread", f"{s.relative:.4g}"),
             ("rows", ", ".join(f"{count} {name}" for name, count in s.outcomes.items())),
-            ("ball", f"{self._native.ball}, radius {self.radius:.4g}; output {self._native.output}; seed {self._native.seed}"),
+            ("ball", f"{self._native.ball}, radius {self.radius:.4g}"),
+            ("output", f"{self._native.output}; seed {self._native.seed}"),
             ("evaluations", f"{s.evaluations}"),
         ]
         rows += [("warning", sentence) for sentence in s.warnings]
         cells = "".join(
-            f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>"
-            f"{html.escape(text).replace('&amp;nbsp;', '&nbsp;')}</td></tr>"
+            f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
             for name, text in rows
         )
         return f"<table>{cells}</table>"

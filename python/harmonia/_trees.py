@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Optional, Sequence
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 
 from . import _native
-from ._data import Table
+from ._data import Category, Table
 from ._errors import InputError
 from ._models import Choice, short
 
@@ -54,6 +54,8 @@ def _xgboost(f: Any, table: Optional[Table], choice: Choice) -> Optional[_native
     if json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] == "gblinear":
         return None
     _check_names(booster.feature_names, table)
+    if table is not None and table.categories:
+        _recode(table, _xgboost_categories(booster, table.categories), strict=True)
     return _native.tree_model(
         bytes(booster.save_raw("ubj")), "xgboost", type(f).__name__, choice.margin, classifier
     )
@@ -70,23 +72,52 @@ def _lightgbm(f: Any, table: Optional[Table], choice: Choice) -> Optional[_nativ
     classifier = hasattr(f, "predict_proba")
     booster = f.booster_ if hasattr(f, "booster_") else f
     if table is not None and table.categories:
-        _recode(table, booster.pandas_categorical or [])
+        columns, known = sorted(table.categories), booster.pandas_categorical or []
+        if len(columns) != len(known):
+            raise InputError(
+                f"the data has {len(columns)} columns of categories; the model was trained with {len(known)}"
+            )
+        _recode(table, dict(zip(columns, known)), strict=False)
     _check_names(booster.feature_name(), table)
     return _native.tree_model(
         booster.model_to_string().encode(), "lightgbm", type(f).__name__, choice.margin, classifier
     )
 
 
-def _recode(table: Table, known: Sequence[Sequence[Any]]) -> None:
-    """Categories get the numbers that they had in training."""
-    columns = sorted(table.categories)
-    if len(columns) != len(known):
-        raise InputError(f"the data has {len(columns)} columns of categories; the model was trained with {len(known)}")
-    for column, trained in zip(columns, known):
-        place = {value: number for number, value in enumerate(trained)}
-        codes = np.array([place.get(value, np.nan) for value in table.categories[column].values] + [np.nan])
+def _recode(table: Table, trained: Mapping[int, Sequence[Any]], strict: bool) -> None:
+    """Categories get the numbers that they had in training; one that was not there is missing, or refused."""
+    import pandas as pd
+
+    for column, values in trained.items():
+        name, known = table.names[column], table.categories[column]
+        if column in table.coded and list(known.values) != list(values):
+            raise InputError(f"column {name!r}: the models were trained with different categories; measure them one by one")
+        place = {value: number for number, value in enumerate(values)}
+        codes = np.array([place.get(value, np.nan) for value in known.values] + [np.nan])
         old = table.values[:, column]
-        table.values[:, column] = codes[np.where(np.isnan(old), len(codes) - 1, old).astype(int)]
+        new = codes[np.where(np.isnan(old), len(codes) - 1, old).astype(int)]
+        if strict and (np.isnan(new) & ~np.isnan(old)).any():
+            unknown = next(v for v in known.values if v not in place)
+            raise InputError(f"column {name!r} has the category {unknown!r}, which the model was not trained with")
+        table.values[:, column] = new
+        table.categories[column] = Category(pd.Index(values), pd.CategoricalDtype(list(values)))
+        table.coded.add(column)
+
+
+def _xgboost_categories(booster: Any, columns: Iterable[int]) -> dict[int, list[Any]]:
+    """The categories of training, which XGBoost keeps since version 3.1; before, the data's own numbers are meant."""
+    model = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"].get("model", {})
+    stored = model.get("cats", {}).get("enc", [])
+    found: dict[int, list[Any]] = {}
+    for column in columns:
+        values = stored[column]["values"] if column < len(stored) else []
+        if not values:
+            continue
+        if "offsets" in stored[column]:
+            ends, text = stored[column]["offsets"], bytes(v % 256 for v in values)
+            values = [text[a:b].decode() for a, b in zip(ends, ends[1:])]
+        found[column] = values
+    return found
 
 
 def _check_names(trained: Optional[Sequence[str]], table: Optional[Table]) -> None:

@@ -82,7 +82,8 @@ class GammaCallback(_xgb.callback.TrainingCallback):
         name = self._train if self._train is not None else sets[0] if sets else None
         if name is None or name not in evals_log:
             if self._watch.stop or self._train is not None:
-                raise UsageError(f"no evaluation set {name or 'of the training rows'}; evals has {', '.join(sets) or 'none'}")
+                wanted = name or "of the training rows"
+                raise UsageError(f"no evaluation set {wanted}; evals has {', '.join(sets) or 'none'}")
             return float("nan")
         metrics = list(evals_log[name])
         metric = self._metric if self._metric is not None else metrics[-1]

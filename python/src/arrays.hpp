@@ -9,7 +9,8 @@
 
 namespace harmonia::python {
 
-/// The numbers as a NumPy array of `rows` × numbers/rows, or of one dimension if rows is 0; they move into it.
+/// The numbers as a NumPy array of `rows` × numbers/rows, or of one dimension if rows is 0; they move into
+/// it.
 template <class T>
 nanobind::object numpy_array(std::vector<T> numbers, std::size_t rows = 0) {
   auto kept = std::make_unique<std::vector<T>>(std::move(numbers));

@@ -24,8 +24,8 @@ std::string shape_text(const nb::object& array) {
   return nb::str(shape).c_str();
 }
 
-// An array that batches are copied into. The function may keep what it is given, in a cache or a traceback, so the
-// memory is Python's and is used again only when nobody else has it.
+// An array that batches are copied into. The function may keep what it is given, in a cache or a traceback,
+// so the memory is Python's and is used again only when nobody else has it.
 struct Buffer {
   nb::object array;
   void* data = nullptr;
@@ -37,7 +37,9 @@ struct Buffer {
 class CallableModel final : public Model {
  public:
   CallableModel(nb::object function, CallableOptions options)
-      : function_(std::move(function)), numpy_(nb::module_::import_("numpy")), info_(std::move(options.info)) {
+      : function_(std::move(function)),
+        numpy_(nb::module_::import_("numpy")),
+        info_(std::move(options.info)) {
     const std::size_t inputs = info_.inputs;
     nb::object answer;
     if (info_.scalar == Scalar::float32) {
@@ -49,9 +51,10 @@ class CallableModel final : public Model {
     const auto dimensions = nb::cast<std::size_t>(answer.attr("ndim"));
     info_.outputs = dimensions < 2 ? 1 : nb::cast<std::size_t>(answer.attr("shape")[1]);
     if (dimensions > 2 || info_.outputs == 0 || !fits(answer, 1)) {
-      throw Error(ErrorCode::model,
-                  fmt::format("model {} returned an array of shape {} for 1 row; expected (1,) or (1, outputs)",
-                              info_.name, shape_text(answer)));
+      throw Error(
+          ErrorCode::model,
+          fmt::format("model {} returned an array of shape {} for 1 row; expected (1,) or (1, outputs)",
+                      info_.name, shape_text(answer)));
     }
     info_.example_rows = 1;
   }
@@ -71,10 +74,11 @@ class CallableModel final : public Model {
     const nb::gil_scoped_acquire held;
     const nb::object answer = x.scalar() == Scalar::float32 ? ask(x.as<float>()) : ask(x.as<double>());
     if (!fits(answer, y.rows)) {
-      throw Error(ErrorCode::model,
-                  fmt::format("model {} returned an array of shape {} for {}; expected {}({}, {})", info_.name,
-                              shape_text(answer), counted(y.rows, "row"),
-                              info_.outputs == 1 ? fmt::format("({},) or ", y.rows) : "", y.rows, info_.outputs));
+      throw Error(
+          ErrorCode::model,
+          fmt::format("model {} returned an array of shape {} for {}; expected {}({}, {})", info_.name,
+                      shape_text(answer), counted(y.rows, "row"),
+                      info_.outputs == 1 ? fmt::format("({},) or ", y.rows) : "", y.rows, info_.outputs));
     }
     if (nb::cast<std::size_t>(answer.attr("itemsize")) == sizeof(float)) {
       take<float>(answer, y);
@@ -108,8 +112,8 @@ class CallableModel final : public Model {
     const auto kind = nb::cast<std::string>(type.attr("kind"));
     if (std::string_view("biuf").find(kind) == std::string_view::npos) {
       throw Error(ErrorCode::model,
-                  fmt::format("model {} returned an array of type {} and shape {}; expected numbers", info_.name,
-                              name, shape_text(answer)));
+                  fmt::format("model {} returned an array of type {} and shape {}; expected numbers",
+                              info_.name, name, shape_text(answer)));
     }
     return answer.attr("astype")("float64");
   }
@@ -125,7 +129,8 @@ class CallableModel final : public Model {
       if (buffers_.size() >= kMostBuffers) buffers_.erase(buffers_.begin());
       Buffer fresh;
       fresh.rows = x.rows;
-      fresh.array = numpy_.attr("empty")(nb::make_tuple(x.rows, x.columns), sizeof(T) == 4 ? "float32" : "float64");
+      fresh.array =
+          numpy_.attr("empty")(nb::make_tuple(x.rows, x.columns), sizeof(T) == 4 ? "float32" : "float64");
       fresh.data = nb::cast<nb::ndarray<T, nb::numpy, nb::c_contig>>(fresh.array).data();
       found = buffers_.insert(buffers_.end(), std::move(fresh));
     }

@@ -76,9 +76,10 @@ nb::dict result_columns(const PythonResult& result) {
   fields["standard_error"] = column(result, &GammaRow::standard_error);
   fields["points"] = column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.points); });
   fields["moved"] = column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.moved); });
-  fields["shortened"] = column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.shortened); });
-  fields["outcome"] =
-      column<std::uint8_t>(result, [](const GammaRow& row) { return static_cast<std::uint8_t>(row.outcome); });
+  fields["shortened"] =
+      column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.shortened); });
+  fields["outcome"] = column<std::uint8_t>(
+      result, [](const GammaRow& row) { return static_cast<std::uint8_t>(row.outcome); });
   fields["id"] = texts(result, &GammaRow::id);
   fields["label"] = texts(result, &GammaRow::label);
   if (result.record.options.explain > 0) {
@@ -97,7 +98,8 @@ nb::dict result_summary(const PythonResult& result) {
   dict["columns"] = columns;
   nb::dict outcomes;
   for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
-    if (summary.outcomes[i] > 0) outcomes[outcome_name(static_cast<Outcome>(i)).c_str()] = summary.outcomes[i];
+    if (summary.outcomes[i] > 0)
+      outcomes[outcome_name(static_cast<Outcome>(i)).c_str()] = summary.outcomes[i];
   }
   dict["outcomes"] = outcomes;
   dict["explain"] = contributions(summary.explain, result.record.data);

@@ -42,8 +42,8 @@ GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& r
   options.ball.average = parse_average(arguments.average);
   options.output = parse_output(arguments.output);
   options.schema = schema_of(arguments, rows.reference());
-  options.ball.radius =
-      arguments.radius ? *arguments.radius : automatic_radius(options.schema, rows.reference(), arguments.seed);
+  options.ball.radius = arguments.radius ? *arguments.radius
+                                         : automatic_radius(options.schema, rows.reference(), arguments.seed);
   GammaRunRecord record;
   record.data = rows.data->info();
   record.options = resolve(options, record.data.inputs);
@@ -64,7 +64,8 @@ Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressS
           .stop = model.stop.get_token()};
 }
 
-void add_scale_warning(const GammaArguments& arguments, const PythonData& rows, std::vector<std::string>& warnings) {
+void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
+                       std::vector<std::string>& warnings) {
   if (arguments.scale != "none" || !arguments.schema_file.empty()) return;
   if (const auto sentence = scale_warning(rows.reference())) warnings.push_back(*sentence);
 }
@@ -102,8 +103,9 @@ PythonResult measure_gamma(const PythonModel& model, const PythonData& data, con
   return result;
 }
 
-PythonComparison measure_compare(const std::vector<const PythonModel*>& models, const std::vector<std::string>& names,
-                                 const PythonData& data, const GammaArguments& arguments, const nb::object& progress) {
+PythonComparison measure_compare(const std::vector<const PythonModel*>& models,
+                                 const std::vector<std::string>& names, const PythonData& data,
+                                 const GammaArguments& arguments, const nb::object& progress) {
   PythonComparison result;
   run_measure(models, progress, [&](ProgressSink sink) {
     const auto start = std::chrono::steady_clock::now();
@@ -122,7 +124,8 @@ PythonComparison measure_compare(const std::vector<const PythonModel*>& models, 
     result.result = compare(compared, *data.data, result.record.asked.options, run);
     data.data->rewind();
     result.result.evaluations += opening;
-    for (const GammaSummary& summary : result.result.summaries) add_warnings(summary.warnings, result.record.warnings);
+    for (const GammaSummary& summary : result.result.summaries)
+      add_warnings(summary.warnings, result.record.warnings);
     add_scale_warning(arguments, data, result.record.warnings);
     result.record.asked.seconds = seconds_since(start);
   });
@@ -141,7 +144,8 @@ PythonSweep measure_sweep(const PythonModel& model, const PythonData& data, cons
     result.result = sweep(*model.model, *data.data, radii, result.record.options, run);
     data.data->rewind();
     result.result.evaluations += result.record.model.example_rows;
-    for (const SweepPoint& point : result.result.points) add_warnings(point.summary.warnings, result.warnings);
+    for (const SweepPoint& point : result.result.points)
+      add_warnings(point.summary.warnings, result.warnings);
     add_scale_warning(arguments, data, result.warnings);
     result.record.seconds = seconds_since(start);
   });

@@ -20,12 +20,12 @@ namespace harmonia::python {
 struct GammaArguments {
   std::optional<double> radius;  ///< none: found from the data
   std::string ball = "simplex+anti", average = "surface", output = "predicted";
-  GammaOptions options;                  ///< but for the ball, the output and the schema
-  std::string scale = "none";            ///< none, std or range
-  std::string schema_file;               ///< path, or what messages call the text
-  std::optional<std::string> schema;     ///< the text of a schema, instead of the file's
-  std::vector<std::size_t> fixed;        ///< columns that never move, besides
-  std::string model_output;              ///< the name of the model's output that was asked for
+  GammaOptions options;               ///< but for the ball, the output and the schema
+  std::string scale = "none";         ///< none, std or range
+  std::string schema_file;            ///< path, or what messages call the text
+  std::optional<std::string> schema;  ///< the text of a schema, instead of the file's
+  std::vector<std::size_t> fixed;     ///< columns that never move, besides
+  std::string model_output;           ///< the name of the model's output that was asked for
   std::uint64_t seed = 1;
   std::size_t threads = 0;
   std::uint64_t max_evaluations = 0;  ///< 0: no limit
@@ -54,17 +54,18 @@ struct PythonSweep {
   std::vector<std::string> warnings;
 };
 
-/// Measures. `progress` is called with (rows done, rows or None, evaluations) now and then, unless it is None.
-/// Ctrl-C raises KeyboardInterrupt. Call with the GIL held.
+/// Measures. `progress` is called with (rows done, rows or None, evaluations) now and then, unless it is
+/// None. Ctrl-C raises KeyboardInterrupt. Call with the GIL held.
 PythonResult measure_gamma(const PythonModel& model, const PythonData& data, const GammaArguments& arguments,
                            const nanobind::object& progress);
 
 /// Compares models, one name each, as measure_gamma() measures one.
-PythonComparison measure_compare(const std::vector<const PythonModel*>& models, const std::vector<std::string>& names,
-                                 const PythonData& data, const GammaArguments& arguments,
-                                 const nanobind::object& progress);
+PythonComparison measure_compare(const std::vector<const PythonModel*>& models,
+                                 const std::vector<std::string>& names, const PythonData& data,
+                                 const GammaArguments& arguments, const nanobind::object& progress);
 
-/// Measures at every radius, as measure_gamma() does at one. The arguments' radius says nothing but that it is given.
+/// Measures at every radius, as measure_gamma() does at one. The arguments' radius says nothing but that it
+/// is given.
 PythonSweep measure_sweep(const PythonModel& model, const PythonData& data, const std::vector<double>& radii,
                           const GammaArguments& arguments, const nanobind::object& progress);
 

@@ -9,6 +9,7 @@
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
+#include "harmonia/report/report_page.hpp"
 #include "harmonia/report/sweep_report.hpp"
 #include "measure.hpp"
 #include "subject.hpp"
@@ -33,7 +34,8 @@ void raise_error(const Error& error) {
 
 PythonModel function_model(nb::object function, const std::string& name, const std::vector<double>& example,
                            bool float32, std::size_t batch, bool reentrant, bool missing, bool binary,
-                           const std::vector<std::string>& features, const std::vector<std::string>& classes) {
+                           const std::vector<std::string>& features,
+                           const std::vector<std::string>& classes) {
   ModelInfo info;
   info.name = name;
   info.kind = "python";
@@ -67,14 +69,15 @@ PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std
 nb::object evaluate(const PythonModel& model, const RowsArray& rows) {
   const ModelInfo& info = model.model->info();
   if (rows.shape(1) != info.inputs) {
-    throw Error(ErrorCode::input,
-                fmt::format("data has {} columns; model {} expects {}", rows.shape(1), info.name, info.inputs));
+    throw Error(ErrorCode::input, fmt::format("data has {} columns; model {} expects {}", rows.shape(1),
+                                              info.name, info.inputs));
   }
   const std::size_t count = rows.shape(0);
   std::vector<double> y(count * info.outputs);
   if (info.scalar == Scalar::float32) {
     const std::vector<float> x(rows.data(), rows.data() + rows.size());
-    model.model->evaluate(MatrixView<const float>{x.data(), count, info.inputs}, {y.data(), count, info.outputs});
+    model.model->evaluate(MatrixView<const float>{x.data(), count, info.inputs},
+                          {y.data(), count, info.outputs});
   } else {
     model.model->evaluate(MatrixView<const double>{rows.data(), count, info.inputs},
                           {y.data(), count, info.outputs});
@@ -91,8 +94,8 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("features", [](const PythonModel& self) { return self.model->info().features; })
       .def_prop_ro("classes", [](const PythonModel& self) { return self.model->info().classes; })
       .def("evaluate", &evaluate, "rows"_a);
-  m.def("function_model", &function_model, "function"_a, "name"_a, "example"_a, "float32"_a, "batch"_a, "reentrant"_a,
-        "missing"_a, "binary"_a, "features"_a, "classes"_a);
+  m.def("function_model", &function_model, "function"_a, "name"_a, "example"_a, "float32"_a, "batch"_a,
+        "reentrant"_a, "missing"_a, "binary"_a, "features"_a, "classes"_a);
   m.def("tree_model", &tree_model, "file"_a, "kind"_a, "name"_a, "margin"_a, "complement"_a);
   m.def(
       "open_model",
@@ -141,35 +144,38 @@ void bind_data(nb::module_& m) {
       "array"_a, "names"_a, "ids"_a, "labels"_a);
   m.def(
       "open_data",
-      [](const std::string& spec, const std::vector<std::string>& columns, const std::vector<std::string>& drop,
-         const std::string& id, const std::string& label, std::size_t inputs, std::uint64_t seed) {
-        return rows_of(spec, {.columns = columns, .drop = drop, .id = id, .label = label, .inputs = inputs, .seed = seed});
+      [](const std::string& spec, const std::vector<std::string>& columns,
+         const std::vector<std::string>& drop, const std::string& id, const std::string& label,
+         std::size_t inputs, std::uint64_t seed) {
+        return rows_of(
+            spec,
+            {.columns = columns, .drop = drop, .id = id, .label = label, .inputs = inputs, .seed = seed});
       },
       "spec"_a, "columns"_a, "drop"_a, "id"_a, "label"_a, "inputs"_a, "seed"_a);
 }
 
+template <class T>
+auto set_option(T GammaOptions::*field) {
+  return [field](GammaArguments& self, T value) { self.options.*field = value; };
+}
+
 void bind_arguments(nb::module_& m) {
-  const auto options = [](auto GammaOptions::*field) {
-    return [field](GammaArguments& self, std::remove_reference_t<decltype(self.options.*field)> value) {
-      self.options.*field = value;
-    };
-  };
   nb::class_<GammaArguments>(m, "Arguments", "What is asked, as the program's options ask it.")
       .def(nb::init<>())
-      .def_rw("radius", &GammaArguments::radius, nb::arg().none())
+      .def_rw("radius", &GammaArguments::radius)
       .def_rw("ball", &GammaArguments::ball)
       .def_rw("average", &GammaArguments::average)
       .def_rw("output", &GammaArguments::output)
-      .def_prop_rw("sample", nullptr, options(&GammaOptions::sample))
-      .def_prop_rw("precision", nullptr, options(&GammaOptions::precision))
-      .def_prop_rw("floor", nullptr, options(&GammaOptions::floor))
-      .def_prop_rw("confidence", nullptr, options(&GammaOptions::confidence))
-      .def_prop_rw("explain", nullptr, options(&GammaOptions::explain))
-      .def_prop_rw("paper", nullptr, options(&GammaOptions::paper))
-      .def_prop_rw("batch", nullptr, options(&GammaOptions::batch))
+      .def_prop_rw("sample", nullptr, set_option(&GammaOptions::sample))
+      .def_prop_rw("precision", nullptr, set_option(&GammaOptions::precision))
+      .def_prop_rw("floor", nullptr, set_option(&GammaOptions::floor))
+      .def_prop_rw("confidence", nullptr, set_option(&GammaOptions::confidence))
+      .def_prop_rw("explain", nullptr, set_option(&GammaOptions::explain))
+      .def_prop_rw("paper", nullptr, set_option(&GammaOptions::paper))
+      .def_prop_rw("batch", nullptr, set_option(&GammaOptions::batch))
       .def_rw("scale", &GammaArguments::scale)
       .def_rw("schema_file", &GammaArguments::schema_file)
-      .def_rw("schema", &GammaArguments::schema, nb::arg().none())
+      .def_rw("schema", &GammaArguments::schema)
       .def_rw("fixed", &GammaArguments::fixed)
       .def_rw("model_output", &GammaArguments::model_output)
       .def_rw("binary", &GammaArguments::binary)
@@ -199,13 +205,17 @@ void bind_comparison(nb::module_& m) {
         return numpy_array(self.result.columns.at(model).gamma);
       });
   nb::class_<PythonSweep>(m, "Sweep", "What a sweep over radii came to.")
-      .def("to_json", [](const PythonSweep& self) { return sweep_json(self.record, self.result, self.warnings); })
+      .def("to_json",
+           [](const PythonSweep& self) { return sweep_json(self.record, self.result, self.warnings); })
       .def("table", [](const PythonSweep& self) { return sweep_table(self.record, self.result); })
       .def_prop_ro("warnings", [](const PythonSweep& self) { return self.warnings; });
   m.def(
+      "report_page", [](const std::vector<std::string>& results) { return report_page(results); },
+      "results"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def(
       "paired_difference",
-      [](const std::vector<double>& gamma_a, const std::vector<double>& split_a, const std::vector<double>& gamma_b,
-         const std::vector<double>& split_b, double confidence) {
+      [](const std::vector<double>& gamma_a, const std::vector<double>& split_a,
+         const std::vector<double>& gamma_b, const std::vector<double>& split_b, double confidence) {
         const PairedDifference found =
             paired_difference(columns_of(gamma_a, split_a), columns_of(gamma_b, split_b), confidence);
         return nb::make_tuple(found.difference, found.low, found.high);

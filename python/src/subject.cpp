@@ -10,7 +10,8 @@ namespace nb = nanobind;
 
 namespace harmonia::python {
 
-PythonModel open_address(const std::string& address, ModelOptions options, const std::vector<double>& example) {
+PythonModel open_address(const std::string& address, ModelOptions options,
+                         const std::vector<double>& example) {
   PythonModel opened;
   options.stop = opened.stop.get_token();
   run_interruptibly(opened.stop, [&] { opened.model = open_model(address, options, example); });
@@ -19,8 +20,8 @@ PythonModel open_address(const std::string& address, ModelOptions options, const
 
 PythonData rows_in_memory(const RowsArray& rows, nb::object owner, std::vector<std::string> names,
                           std::vector<std::string> ids, std::vector<std::string> labels) {
-  return {.data = make_memory_source({rows.data(), rows.shape(0), rows.shape(1)}, std::move(names), std::move(ids),
-                                     std::move(labels)),
+  return {.data = make_memory_source({rows.data(), rows.shape(0), rows.shape(1)}, std::move(names),
+                                     std::move(ids), std::move(labels)),
           .whole = nullptr,
           .owner = std::move(owner)};
 }

@@ -31,10 +31,12 @@ struct PythonData {
 };
 
 /// Rows × features, in memory that Python owns.
-using RowsArray = nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+using RowsArray =
+    nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 
 /// Opens the model at an address; `example` may be empty if it says its own width.
-PythonModel open_address(const std::string& address, ModelOptions options, const std::vector<double>& example);
+PythonModel open_address(const std::string& address, ModelOptions options,
+                         const std::vector<double>& example);
 
 /// Rows in an array, which is kept.
 PythonData rows_in_memory(const RowsArray& rows, nanobind::object owner, std::vector<std::string> names,

@@ -50,7 +50,8 @@ ColumnChoice choose_columns(const std::string& source, const std::vector<std::st
   enum class Use : char { none, feature, dropped, carried };
   std::vector<Use> uses(names.size(), Use::none);
   ColumnChoice choice;
-  if (!options.columns.empty() || !options.drop.empty() || !options.id.empty() || !options.label.empty()) {
+  if (!options.columns.empty() || !options.drop.empty() || !options.id.empty() || !options.label.empty() ||
+      !options.by.empty()) {
     const ColumnIndex index(source, names);
     for (const std::string& column : options.columns) {
       const std::size_t i = index.find(column);
@@ -74,6 +75,11 @@ ColumnChoice choose_columns(const std::string& source, const std::vector<std::st
     };
     choice.id = carry(options.id, "--id");
     choice.label = carry(options.label, "--label");
+    // A segment may be a feature too, if --columns says so.
+    if (!options.by.empty()) {
+      choice.segment = index.find(options.by);
+      if (uses[*choice.segment] == Use::none) uses[*choice.segment] = Use::carried;
+    }
   }
   if (options.columns.empty()) {
     for (std::size_t i = 0; i < names.size(); ++i) {

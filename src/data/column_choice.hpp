@@ -18,6 +18,7 @@ struct ColumnChoice {
   std::vector<std::size_t> features;  ///< columns that the model sees, in its order
   std::optional<std::size_t> id;
   std::optional<std::size_t> label;
+  std::optional<std::size_t> segment;
 };
 
 /// Finds the columns that the options ask for among `names`, first by name and then by number. Throws

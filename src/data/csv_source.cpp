@@ -24,7 +24,7 @@ bool names_a_field(const DataOptions& options, const Record& record) {
   };
   return std::any_of(options.columns.begin(), options.columns.end(), is_named) ||
          std::any_of(options.drop.begin(), options.drop.end(), is_named) || is_named(options.id) ||
-         is_named(options.label);
+         is_named(options.label) || is_named(options.by);
 }
 
 bool is_text(std::string_view field) { return parse_number(field).kind == NumberKind::not_a_number; }
@@ -59,6 +59,7 @@ class CsvSource final : public RowSource {
     }
     choice_ = choose_columns(path, names_, options);
     info_.inputs = choice_.features.size();
+    info_.by = options.by;
     for (const std::size_t i : choice_.features) info_.features.push_back(names_[i]);
     if (has_header_ && !records_.next()) {
       throw Error(ErrorCode::input, fmt::format("{} has a header and no rows", path));
@@ -70,9 +71,7 @@ class CsvSource final : public RowSource {
 
   bool read(RowBlock& block, std::size_t limit) override {
     assert(limit > 0);
-    block.first = row_;
-    block.ids.clear();
-    block.labels.clear();
+    block.reset(row_, 0, choice_.features.size());
     values_.clear();
     std::size_t count = 0;
     for (; count < limit && records_.next(); ++count) add_row(block);
@@ -105,6 +104,7 @@ class CsvSource final : public RowSource {
     }
     if (choice_.id) block.ids.emplace_back(fields[*choice_.id]);
     if (choice_.label) block.labels.emplace_back(fields[*choice_.label]);
+    if (choice_.segment) block.segments.emplace_back(fields[*choice_.segment]);
   }
 
   [[noreturn]] void fail(std::size_t column, std::string_view what) const {

@@ -18,6 +18,9 @@
 namespace harmonia {
 namespace {
 
+// A draw is keyed by 32 bits of row.
+constexpr std::size_t kMostKeyed = std::size_t{1} << 32U;
+
 [[noreturn]] void fail(const std::string& spec, const std::string& what) {
   throw Error(ErrorCode::usage, fmt::format("{}: {}", printable(spec), what));
 }
@@ -31,6 +34,7 @@ class GeneratedSource : public RowSource {
       fail(spec,
            "generated data has no columns to choose; --columns, --drop, --id and --label are for files");
     }
+    if (!options.by.empty()) fail(spec, "generated data has no columns; --by is for files");
     if (columns > kColumnLimit)
       fail(spec, fmt::format("{} columns; expected at most {}", columns, kColumnLimit));
     info_.source = spec;
@@ -39,15 +43,15 @@ class GeneratedSource : public RowSource {
   }
 
   const DataInfo& info() const override { return info_; }
-  void set_spacing(std::vector<double> spacing) { info_.spacing = std::move(spacing); }
+  void set_grid(std::vector<double> spacing, bool jittered) {
+    info_.spacing = std::move(spacing);
+    info_.jittered = jittered;
+  }
 
   bool read(RowBlock& block, std::size_t limit) override {
     assert(limit > 0);
     const std::size_t count = std::min(limit, rows_ - row_);
-    block.first = row_;
-    block.ids.clear();
-    block.labels.clear();
-    block.values.resize(count, info_.inputs);
+    block.reset(row_, count, info_.inputs);
     for (std::size_t i = 0; i < count; ++i) fill(row_ + i, block.values.row(i));
     row_ += count;
     return count > 0;
@@ -74,27 +78,40 @@ struct Axis {
     // Multiplied first: 0..5x101 then has the doubles nearest to 0.05, 0.1, 0.15, ….
     return low + (high - low) * static_cast<double>(i) / static_cast<double>(count - 1);
   }
+  /// A point of cell i of `count` equal cells that tile the axis; value(i) lies in it too. A single value
+  /// stays.
+  double within(std::size_t i, double share) const {
+    if (count < 2) return low;
+    return std::min(high, low + (high - low) * (static_cast<double>(i) + share) / static_cast<double>(count));
+  }
   double spacing() const { return count < 2 ? 0 : (high - low) / static_cast<double>(count - 1); }
 };
 
 class Grid final : public GeneratedSource {
  public:
   Grid(const std::string& spec, const DataOptions& options, std::size_t rows, std::vector<Axis> axes)
-      : GeneratedSource(spec, options, rows, axes.size()), axes_(std::move(axes)) {
+      : GeneratedSource(spec, options, rows, axes.size()),
+        axes_(std::move(axes)),
+        jitter_(options.jitter),
+        seed_(options.seed) {
     std::vector<double> spacing;
     for (const Axis& axis : axes_) spacing.push_back(axis.spacing());
-    set_spacing(std::move(spacing));
+    set_grid(std::move(spacing), options.jitter);
   }
 
  private:
   void fill(std::size_t row, double* out) const override {
+    const DrawKey key{.seed = seed_, .stream = Stream::jitter, .row = row};
     for (std::size_t j = axes_.size(); j-- > 0;) {
-      out[j] = axes_[j].value(row % axes_[j].count);
+      const std::size_t i = row % axes_[j].count;
+      out[j] = jitter_ ? axes_[j].within(i, draw_uniform(key, j)) : axes_[j].value(i);
       row /= axes_[j].count;
     }
   }
 
   std::vector<Axis> axes_;
+  bool jitter_;
+  std::uint64_t seed_;
 };
 
 class Uniform final : public GeneratedSource {
@@ -154,16 +171,17 @@ std::unique_ptr<RowSource> open_grid(const std::string& spec, const DataOptions&
     last = comma == std::string_view::npos;
     if (!last) rest.remove_prefix(comma + 1);
   }
+  if (options.jitter && rows > kMostKeyed) {
+    fail(spec, fmt::format("--jitter draws for {} rows; expected at most {}", rows, kMostKeyed));
+  }
   return std::make_unique<Grid>(spec, options, rows, std::move(axes));
 }
 
 std::unique_ptr<RowSource> open_uniform(const std::string& spec, const DataOptions& options) {
-  // A draw is keyed by 32 bits of row.
-  constexpr std::size_t kMostRows = std::size_t{1} << 32U;
   const std::string_view text = std::string_view(spec).substr(spec.find(':') + 1);
   std::size_t rows = 0;
-  if (!parse_count(text, rows) || rows == 0 || rows > kMostRows) {
-    fail(spec, fmt::format("{} is not a number of rows; expected 1 to {}", in_quotes(text), kMostRows));
+  if (!parse_count(text, rows) || rows == 0 || rows > kMostKeyed) {
+    fail(spec, fmt::format("{} is not a number of rows; expected 1 to {}", in_quotes(text), kMostKeyed));
   }
   return std::make_unique<Uniform>(spec, options, rows, options.inputs == 0 ? 2 : options.inputs);
 }

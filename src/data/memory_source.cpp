@@ -30,9 +30,9 @@ class MemorySource final : public RowSource {
     }
     for (const auto* texts : {&ids_, &labels_}) {
       if (!texts->empty() && texts->size() != rows.rows) {
-        throw Error(ErrorCode::usage,
-                    fmt::format("rows in memory: {} for {}",
-                                counted(texts->size(), texts == &ids_ ? "id" : "label"), counted(rows.rows, "row")));
+        throw Error(ErrorCode::usage, fmt::format("rows in memory: {} for {}",
+                                                  counted(texts->size(), texts == &ids_ ? "id" : "label"),
+                                                  counted(rows.rows, "row")));
       }
     }
     info_.source = "memory";
@@ -46,10 +46,9 @@ class MemorySource final : public RowSource {
   bool read(RowBlock& block, std::size_t limit) override {
     assert(limit > 0);
     const MatrixView<const double> rows = rows_.slice(row_, std::min(limit, rows_.rows - row_));
-    block.first = row_;
+    block.reset(row_, rows.rows, rows.columns);
     carry(ids_, rows.rows, block.ids);
     carry(labels_, rows.rows, block.labels);
-    block.values.resize(rows.rows, rows.columns);
     const std::size_t size = rows.rows * rows.columns;
     const auto* infinite =
         std::find_if(rows.data, rows.data + size, [](double value) { return std::isinf(value); });

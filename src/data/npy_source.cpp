@@ -36,6 +36,7 @@ class NpySource final : public RowSource {
     const std::vector<std::string> names = numbered_names(columns_);
     choice_ = choose_columns(path, names, options);
     info_.inputs = choice_.features.size();
+    info_.by = options.by;
     for (const std::size_t column : choice_.features) info_.features.push_back(names[column]);
   }
 
@@ -44,10 +45,10 @@ class NpySource final : public RowSource {
   bool read(RowBlock& block, std::size_t limit) override {
     assert(limit > 0);
     const std::size_t count = std::min(limit, rows_ - row_);
-    block.first = row_;
-    block.values.resize(count, choice_.features.size());
+    block.reset(row_, count, choice_.features.size());
     block.ids.resize(choice_.id ? count : 0);
     block.labels.resize(choice_.label ? count : 0);
+    block.segments.resize(choice_.segment ? count : 0);
     if (header_.fortran_order) {
       read_columns(block);
     } else {
@@ -133,6 +134,8 @@ class NpySource final : public RowSource {
       if (choice_.id) texts(block.ids, raw_.data() + *choice_.id * number_.size, row_bytes, from, rows);
       if (choice_.label)
         texts(block.labels, raw_.data() + *choice_.label * number_.size, row_bytes, from, rows);
+      if (choice_.segment)
+        texts(block.segments, raw_.data() + *choice_.segment * number_.size, row_bytes, from, rows);
     }
   }
 
@@ -161,6 +164,7 @@ class NpySource final : public RowSource {
     };
     if (choice_.id) carry(*choice_.id, block.ids);
     if (choice_.label) carry(*choice_.label, block.labels);
+    if (choice_.segment) carry(*choice_.segment, block.segments);
   }
 
   void fetch(std::uint64_t offset, std::size_t bytes) {

@@ -14,6 +14,7 @@
 #include "harmonia/data/npy_source.hpp"
 #include "harmonia/data/row_source.hpp"
 #include "number_text.hpp"
+#include "selected_source.hpp"
 
 namespace harmonia {
 namespace {
@@ -55,7 +56,7 @@ class SingleRow final : public RowSource {
     while ((!info_.rows || row < *info_.rows) && source.read(block_, rows_per_block(info_.inputs))) {
       rows = block_.first + block_.values.rows();
       if (row < rows) {
-        keep(row - block_.first);
+        block_.keep({row - block_.first});
         info_.source = spec;
         info_.rows = 1;
         return;
@@ -69,9 +70,7 @@ class SingleRow final : public RowSource {
 
   bool read(RowBlock& block, std::size_t /*limit*/) override {
     if (done_) {
-      block.values.resize(0, info_.inputs);
-      block.ids.clear();
-      block.labels.clear();
+      block.reset(0, 0, info_.inputs);
       return false;
     }
     block = block_;
@@ -82,16 +81,6 @@ class SingleRow final : public RowSource {
   void rewind() override { done_ = false; }
 
  private:
-  void keep(std::size_t i) {
-    RowBlock kept;
-    kept.first = block_.first + i;
-    kept.values.resize(1, block_.values.columns());
-    std::copy_n(block_.values.row(i), block_.values.columns(), kept.values.row(0));
-    if (!block_.ids.empty()) kept.ids.push_back(std::move(block_.ids[i]));
-    if (!block_.labels.empty()) kept.labels.push_back(std::move(block_.labels[i]));
-    block_ = std::move(kept);
-  }
-
   DataInfo info_;
   RowBlock block_;
   bool done_ = false;
@@ -124,7 +113,12 @@ std::unique_ptr<RowSource> open_whole_data(const std::string& spec, const DataOp
   // A file named FILE.csv#x is of the kind of FILE.csv.
   const Kind* kind = find_kind(stem);
   if (kind == nullptr) kind = find_kind(stem.substr(0, stem.rfind('#')));
-  if (kind != nullptr) return kind->open(stem, options);
+  if (kind != nullptr) {
+    if (options.jitter && kind->open != open_grid) {
+      throw Error(ErrorCode::usage, fmt::format("--jitter moves the points of a grid; {} is none", stem));
+    }
+    return kind->open(stem, options);
+  }
   std::string forms;
   for (const Kind& known : kKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", known.form);
   throw Error(ErrorCode::usage,
@@ -134,8 +128,13 @@ std::unique_ptr<RowSource> open_whole_data(const std::string& spec, const DataOp
 std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options) {
   const std::optional<std::size_t> row = take_apart(spec).row;
   std::unique_ptr<RowSource> whole = open_whole_data(spec, options);
+  const bool selected = !options.window.empty() || !options.regions.empty();
+  if (row && selected) {
+    throw Error(ErrorCode::usage,
+                fmt::format("{} is one row; --window and --region choose among several", spec));
+  }
   if (row) return std::make_unique<SingleRow>(spec, *whole, *row);
-  return whole;
+  return selected ? select_rows(std::move(whole), options) : std::move(whole);
 }
 
 }  // namespace harmonia

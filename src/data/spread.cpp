@@ -29,7 +29,7 @@ Drawn draw_rows(RowSource& data, std::uint64_t seed) {
   RowBlock block;
   while (data.read(block, rows_per_block(data.info().inputs))) {
     for (std::size_t i = 0; i < block.values.rows(); ++i) {
-      const std::size_t number = block.first + i;
+      const std::size_t number = block.number(i);
       const double* row = block.values.row(i);
       std::size_t place = drawn.rows.size();
       if (place < kQueries) {
@@ -102,7 +102,7 @@ double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t see
   while (data.read(block, rows_per_block(data.info().inputs))) {
     for (std::size_t q = 0; q < drawn.rows.size(); ++q) {
       for (std::size_t i = 0; i < block.values.rows(); ++i) {
-        if (block.first + i == drawn.numbers[q]) continue;
+        if (block.number(i) == drawn.numbers[q]) continue;
         const double square = squared_distance(schema, drawn.rows[q].data(), block.values.row(i),
                                                block.values.columns(), nearest[q]);
         if (square > 0) nearest[q] = std::min(nearest[q], square);

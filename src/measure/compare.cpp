@@ -54,6 +54,13 @@ Verdict verdict_of(const PairedDifference& gamma) {
   return Verdict::indistinguishable;
 }
 
+// Keeps a text that is there at its row's place; the list stays empty while there is none.
+void carry(const std::string& text, std::size_t place, std::vector<std::string>& texts) {
+  if (text.empty()) return;
+  texts.resize(place + 1);
+  texts.back() = text;
+}
+
 Matrix<double> read_rows(RowSource& data, std::size_t rows) {
   Matrix<double> x(rows, data.info().inputs);
   RowBlock block;
@@ -154,8 +161,8 @@ CompareResult compare(std::span<const Model* const> models, RowSource& data, con
       if (m == 0) {
         result.rows.push_back(row.row);
         fingerprints.push_back(row.fingerprint);
-        if (!row.id.empty()) result.ids.resize(place + 1), result.ids.back() = row.id;
-        if (!row.label.empty()) result.labels.resize(place + 1), result.labels.back() = row.label;
+        carry(row.id, place, result.ids);
+        carry(row.label, place, result.labels);
       } else if (place >= fingerprints.size() || fingerprints[place] != row.fingerprint) {
         throw Error(ErrorCode::input, fmt::format("{} changed while it was read: row {} is not what it was",
                                                   data.info().source, row.row));
@@ -171,7 +178,7 @@ CompareResult compare(std::span<const Model* const> models, RowSource& data, con
   if (!result.ids.empty()) result.ids.resize(result.rows.size());
   if (!result.labels.empty()) result.labels.resize(result.rows.size());
   data.rewind();
-  if (data.info().inputs <= kPlottedInputs) result.x = read_rows(data, result.rows.size());
+  if (data.info().inputs <= kDrawnFeatures) result.x = read_rows(data, result.rows.size());
   const auto pairs = static_cast<double>(models.size() * (models.size() - 1)) / 2;
   for (std::size_t a = 0; a < models.size(); ++a) {
     for (std::size_t b = a + 1; b < models.size(); ++b) {

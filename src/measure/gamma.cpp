@@ -108,6 +108,20 @@ class Driver {
 
   void set_rows(std::optional<std::size_t> rows) { rows_ = rows; }
 
+  /// A boundary between two points of a grid is seen by both or by neither, all along it.
+  void check_grid(const DataInfo& data) {
+    if (data.jittered) return;
+    for (std::size_t j = 0; j < data.spacing.size(); ++j) {
+      const double scale = options_.schema.empty() ? 1 : options_.schema[j].scale;
+      if (data.spacing[j] <= options_.ball.radius * scale / 2) continue;
+      warnings_.insert(fmt::format(
+          "the grid's spacing {:.4g} along {} is above half the radius {:.4g}: a boundary along it is "
+          "missed or counted too often (aliasing); a finer grid, or --jitter",
+          data.spacing[j], feature_name(data, j), options_.ball.radius * scale));
+      return;
+    }
+  }
+
   GammaSummary summary() const {
     GammaSummary summary = summariser_.summary();
     summary.warnings.assign(warnings_.begin(), warnings_.end());
@@ -145,7 +159,7 @@ class Driver {
 
   Start start_row(const RowBlock& block) {
     const std::span<const double> x(block.values.row(next_), block.values.columns());
-    const std::uint64_t number = block.first + next_;
+    const std::uint64_t number = block.number(next_);
     RowBall ball(ball_, x, number);
     if (ball.moved() < x.size()) check_missing(x, number);
     const VisitPlan plan = plan_of(ball);
@@ -216,7 +230,7 @@ class Driver {
         std::swap(active_[kept++], estimator);
         continue;
       }
-      finished_[estimator->ball().row() - block.first] = estimator->entries(quantiles_);
+      finished_[block.place(estimator->ball().row())] = estimator->entries(quantiles_);
       idle_.push_back(std::move(estimator));
       pass_on(block);
     }
@@ -235,6 +249,7 @@ class Driver {
         entry.fingerprint = known_by;
         if (!block.ids.empty()) entry.id = block.ids[emitted_];
         if (!block.labels.empty()) entry.label = block.labels[emitted_];
+        if (!block.segments.empty()) entry.segment = block.segments[emitted_];
         kept_.add(entry, x);
         sink_(entry);
       }
@@ -324,6 +339,7 @@ GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& aske
   check(options, model.info(), inputs);
   Driver driver(model, options, run, sink);
   driver.set_rows(data.info().rows);
+  driver.check_grid(data.info());
   auto earlier = done.begin();
   RowBlock block;
   while (data.read(block, rows_per_block(inputs))) {

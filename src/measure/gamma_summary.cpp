@@ -1,8 +1,14 @@
 #include "gamma_summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 
 namespace harmonia {
 namespace {
@@ -32,6 +38,14 @@ GammaRow average_of(const std::vector<GammaRow>& columns) {
   average.split = split;
   average.standard_error = error;
   return average;
+}
+
+constexpr std::size_t kMostSegments = 1000;
+
+// Numbers by their size, then texts as they are.
+std::pair<bool, double> segment_order(const std::string& value) {
+  const auto number = read_number(value);
+  return number && !std::isnan(*number) ? std::pair(false, *number) : std::pair(true, 0.0);
 }
 
 }  // namespace
@@ -81,11 +95,16 @@ GammaSummariser::GammaSummariser(const GammaOptions& options, const ModelInfo& m
 
 void GammaSummariser::add(const std::vector<GammaRow>& entries) {
   const GammaRow& first = entries.front();
-  if (columns_.empty() || !first.gamma) {
-    all_.add(first);
-  } else {
-    all_.add(average_of(entries));
+  const bool one = columns_.empty() || !first.gamma;
+  const GammaRow average = one ? GammaRow{} : average_of(entries);
+  const GammaRow& row = one ? first : average;
+  all_.add(row);
+  if (!one) {
     for (std::size_t k = 0; k < entries.size(); ++k) columns_[k].add(entries[k]);
+  }
+  if (!first.segment.empty()) add_to_segment(first.segment, row);
+  for (const std::uint64_t part : {static_cast<std::uint64_t>(first.row), first.fingerprint}) {
+    counts_.fingerprint = (counts_.fingerprint ^ part) * 1099511628211U;
   }
   for (const GammaRow& entry : entries) {
     for (const Contribution& part : entry.explain) weights_[part.feature] += std::abs(part.value);
@@ -96,11 +115,25 @@ void GammaSummariser::add(const std::vector<GammaRow>& entries) {
   counts_.evaluations += first.evaluations();
 }
 
+void GammaSummariser::add_to_segment(const std::string& segment, const GammaRow& row) {
+  segments_[segment].add(row);
+  if (segments_.size() <= kMostSegments) return;
+  throw Error(ErrorCode::input, fmt::format("the rows have more than {} segments; expected a column of few "
+                                            "different values, such as a country or a class",
+                                            kMostSegments));
+}
+
 GammaSummary GammaSummariser::summary() const {
   GammaSummary summary = counts_;
   summary.gamma = all_.statistics(options_.confidence);
   if (!columns_.empty()) summary.gamma.rms.reset();  // the average's own error is not known
   for (const MeanGamma& column : columns_) summary.columns.push_back(column.statistics(options_.confidence));
+  for (const auto& [value, mean] : segments_)
+    summary.segments.push_back({value, mean.statistics(options_.confidence)});
+  std::stable_sort(summary.segments.begin(), summary.segments.end(),
+                   [](const GammaSegment& a, const GammaSegment& b) {
+                     return segment_order(a.value) < segment_order(b.value);
+                   });
   for (const auto& [feature, weight] : weights_) {
     summary.explain.push_back({feature, weight / static_cast<double>(summary.gamma.rows)});
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "harmonia/measure/gamma.hpp"
@@ -30,11 +31,14 @@ class GammaSummariser {
   GammaSummary summary() const;
 
  private:
+  void add_to_segment(const std::string& segment, const GammaRow& row);
+
   GammaOptions options_;
   std::size_t inputs_;
   MeanGamma all_;
   std::vector<MeanGamma> columns_;
   GammaSummary counts_;
+  std::map<std::string, MeanGamma> segments_;
   std::map<std::size_t, double> weights_;  // Σ |contribution| by feature
 };
 

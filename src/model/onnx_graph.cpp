@@ -15,27 +15,27 @@ namespace {
 
 // Field numbers of onnx.proto, of the messages that are read here. They never change.
 namespace model_field {
-constexpr std::uint32_t graph = 7;
+constexpr std::uint32_t kGraph = 7;
 }
 namespace graph_field {
-constexpr std::uint32_t node = 1, initializer = 5, input = 11, output = 12;
+constexpr std::uint32_t kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12;
 }
 namespace node_field {
-constexpr std::uint32_t input = 1, output = 2, operation = 4, attribute = 5, domain = 7;
+constexpr std::uint32_t kInput = 1, kOutput = 2, kOperation = 4, kAttribute = 5, kDomain = 7;
 }
 namespace attribute_field {
-constexpr std::uint32_t name = 1, real = 2, integer = 3, text = 4, tensor = 5, graph = 6, reals = 7,
-                        integers = 8, strings = 9, graphs = 11;
+constexpr std::uint32_t kName = 1, kReal = 2, kInteger = 3, kText = 4, kTensor = 5, kGraph = 6, kReals = 7,
+                        kIntegers = 8, kStrings = 9, kGraphs = 11;
 }
 namespace tensor_field {
-constexpr std::uint32_t dims = 1, type = 2, floats = 4, int32s = 5, strings = 6, int64s = 7, name = 8,
-                        raw = 9, doubles = 10, external = 13, location = 14;
+constexpr std::uint32_t kDims = 1, kType = 2, kFloats = 4, kInt32s = 5, kStrings = 6, kInt64s = 7, kName = 8,
+                        kRaw = 9, kDoubles = 10, kExternal = 13, kLocation = 14;
 }
 namespace value_field {
-constexpr std::uint32_t name = 1, type = 2;
+constexpr std::uint32_t kName = 1, kType = 2;
 }
 namespace type_field {
-constexpr std::uint32_t tensor = 1, sequence = 4, map = 5, denotation = 6;
+constexpr std::uint32_t kTensor = 1, kSequence = 4, kMap = 5, kDenotation = 6;
 }
 
 OnnxTensor read_tensor(WireReader in) {
@@ -43,35 +43,35 @@ OnnxTensor read_tensor(WireReader in) {
   std::vector<std::int64_t> integers;
   while (in.next()) {
     switch (in.field()) {
-      case tensor_field::dims:
+      case tensor_field::kDims:
         in.add_integers(tensor.dims);
         break;
-      case tensor_field::type:
+      case tensor_field::kType:
         tensor.type = static_cast<OnnxType>(in.integer());
         break;
-      case tensor_field::floats:
+      case tensor_field::kFloats:
         in.add_floats(tensor.numbers);
         break;
-      case tensor_field::doubles:
+      case tensor_field::kDoubles:
         in.add_doubles(tensor.numbers);
         break;
-      case tensor_field::int32s:
-      case tensor_field::int64s:
+      case tensor_field::kInt32s:
+      case tensor_field::kInt64s:
         in.add_integers(integers);
         break;
-      case tensor_field::strings:
+      case tensor_field::kStrings:
         tensor.strings.push_back(in.text());
         break;
-      case tensor_field::name:
+      case tensor_field::kName:
         tensor.name = in.text();
         break;
-      case tensor_field::raw:
+      case tensor_field::kRaw:
         tensor.raw = in.text();
         break;
-      case tensor_field::external:
+      case tensor_field::kExternal:
         tensor.external = true;
         break;
-      case tensor_field::location:
+      case tensor_field::kLocation:
         tensor.external = tensor.external || in.integer() == 1;
         break;
       default:
@@ -87,32 +87,32 @@ std::pair<std::string_view, OnnxAttribute> read_attribute(WireReader in) {
   OnnxAttribute attribute;
   while (in.next()) {
     switch (in.field()) {
-      case attribute_field::name:
+      case attribute_field::kName:
         name = in.text();
         break;
-      case attribute_field::real:
+      case attribute_field::kReal:
         attribute.real = in.real();
         break;
-      case attribute_field::integer:
+      case attribute_field::kInteger:
         attribute.integer = in.integer();
         break;
-      case attribute_field::text:
+      case attribute_field::kText:
         attribute.text = in.text();
         break;
-      case attribute_field::tensor:
+      case attribute_field::kTensor:
         attribute.tensor = read_tensor(in.message());
         break;
-      case attribute_field::reals:
+      case attribute_field::kReals:
         in.add_floats(attribute.reals);
         break;
-      case attribute_field::integers:
+      case attribute_field::kIntegers:
         in.add_integers(attribute.integers);
         break;
-      case attribute_field::strings:
+      case attribute_field::kStrings:
         attribute.strings.push_back(in.text());
         break;
-      case attribute_field::graph:
-      case attribute_field::graphs:
+      case attribute_field::kGraph:
+      case attribute_field::kGraphs:
         attribute.graph = true;
         break;
       default:
@@ -126,19 +126,19 @@ OnnxNode read_node(WireReader in) {
   OnnxNode node;
   while (in.next()) {
     switch (in.field()) {
-      case node_field::input:
+      case node_field::kInput:
         node.inputs.push_back(in.text());
         break;
-      case node_field::output:
+      case node_field::kOutput:
         node.outputs.push_back(in.text());
         break;
-      case node_field::operation:
+      case node_field::kOperation:
         node.operation = in.text();
         break;
-      case node_field::domain:
+      case node_field::kDomain:
         node.domain = in.text();
         break;
-      case node_field::attribute:
+      case node_field::kAttribute:
         node.attributes.insert(read_attribute(in.message()));
         break;
       default:
@@ -165,7 +165,7 @@ std::vector<std::int64_t> read_shape(WireReader in) {
 void read_type(WireReader in, OnnxValue& value) {
   while (in.next()) {
     switch (in.field()) {
-      case type_field::tensor: {
+      case type_field::kTensor: {
         value.kind = OnnxValue::Kind::tensor;
         for (WireReader tensor = in.message(); tensor.next();) {
           if (tensor.field() == 1) value.type = static_cast<OnnxType>(tensor.integer());
@@ -173,13 +173,13 @@ void read_type(WireReader in, OnnxValue& value) {
         }
         break;
       }
-      case type_field::sequence:
+      case type_field::kSequence:
         value.kind = OnnxValue::Kind::sequence;
         break;
-      case type_field::map:
+      case type_field::kMap:
         value.kind = OnnxValue::Kind::map;
         break;
-      case type_field::denotation:
+      case type_field::kDenotation:
         break;
       default:
         value.kind = OnnxValue::Kind::other;
@@ -191,8 +191,8 @@ void read_type(WireReader in, OnnxValue& value) {
 OnnxValue read_value(WireReader in) {
   OnnxValue value;
   while (in.next()) {
-    if (in.field() == value_field::name) value.name = in.text();
-    if (in.field() == value_field::type) read_type(in.message(), value);
+    if (in.field() == value_field::kName) value.name = in.text();
+    if (in.field() == value_field::kType) read_type(in.message(), value);
   }
   return value;
 }
@@ -201,16 +201,16 @@ OnnxGraph read_graph(WireReader in) {
   OnnxGraph graph;
   while (in.next()) {
     switch (in.field()) {
-      case graph_field::node:
+      case graph_field::kNode:
         graph.nodes.push_back(read_node(in.message()));
         break;
-      case graph_field::initializer:
+      case graph_field::kInitializer:
         graph.initializers.push_back(read_tensor(in.message()));
         break;
-      case graph_field::input:
+      case graph_field::kInput:
         graph.inputs.push_back(read_value(in.message()));
         break;
-      case graph_field::output:
+      case graph_field::kOutput:
         graph.outputs.push_back(read_value(in.message()));
         break;
       default:
@@ -258,7 +258,7 @@ std::optional<std::vector<double>> raw_numbers(const OnnxTensor& tensor) {
 std::string_view operation_of(WireReader node) {
   std::string_view operation;
   while (node.next()) {
-    if (node.field() == node_field::operation) operation = node.text();
+    if (node.field() == node_field::kOperation) operation = node.text();
   }
   return operation;
 }
@@ -311,7 +311,7 @@ OnnxGraph read_onnx_graph(std::string_view bytes, const std::string& file) {
   WireReader in(bytes, file);
   std::optional<OnnxGraph> graph;
   while (in.next()) {
-    if (in.field() != model_field::graph) continue;
+    if (in.field() != model_field::kGraph) continue;
     if (graph) throw Error(ErrorCode::input, fmt::format("model {} has two graphs; expected one", file));
     graph = read_graph(in.message());
   }
@@ -324,18 +324,18 @@ OnnxGraph read_onnx_graph(std::string_view bytes, const std::string& file) {
 std::string with_only_output(std::string_view bytes, std::string_view value, const std::string& file) {
   std::string model;
   for (WireReader in(bytes, file); in.next();) {
-    if (in.field() != model_field::graph) {
+    if (in.field() != model_field::kGraph) {
       model += in.whole();
       continue;
     }
     std::string graph;
     for (WireReader part = in.message(); part.next();) {
-      if (part.field() == graph_field::output) continue;
-      if (part.field() == graph_field::node && operation_of(part.message()) == "ZipMap") continue;
+      if (part.field() == graph_field::kOutput) continue;
+      if (part.field() == graph_field::kNode && operation_of(part.message()) == "ZipMap") continue;
       graph += part.whole();
     }
-    graph += wire_text(graph_field::output, wire_text(value_field::name, value));
-    model += wire_text(model_field::graph, graph);
+    graph += wire_text(graph_field::kOutput, wire_text(value_field::kName, value));
+    model += wire_text(model_field::kGraph, graph);
   }
   return model;
 }

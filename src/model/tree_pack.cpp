@@ -59,6 +59,20 @@ std::vector<int> exponents(const TreeEnsemble& ensemble, const std::vector<Shape
   return found;
 }
 
+// Inputs that some split compares, and the few between them: eight neighbours are copied as fast as one.
+std::vector<bool> used_inputs(const TreeEnsemble& ensemble) {
+  constexpr std::size_t kNeighbours = 8;
+  std::vector<bool> used(ensemble.inputs.size());
+  for (const TreeNode& node : ensemble.nodes) used[node.input] = true;
+  std::size_t next = 0;  // after the last one used
+  for (std::size_t input = 0; input < used.size(); ++input) {
+    if (!used[input]) continue;
+    if (input - next < kNeighbours) std::fill(used.begin() + next, used.begin() + input, true);
+    next = input + 1;
+  }
+  return used;
+}
+
 class Packer {
  public:
   Packer(const TreeEnsemble& ensemble, std::vector<int> exponents, std::vector<std::int32_t> place)
@@ -149,8 +163,7 @@ class Packer {
 
 PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block) {
   PackedEnsemble packed;
-  std::vector<bool> used(ensemble.inputs.size());
-  for (const TreeNode& node : ensemble.nodes) used[node.input] = true;
+  const std::vector<bool> used = used_inputs(ensemble);
   std::vector<std::int32_t> place(ensemble.inputs.size());
   for (std::uint32_t input = 0; input < used.size(); ++input) {
     if (!used[input]) continue;

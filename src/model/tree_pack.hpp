@@ -21,7 +21,7 @@ struct TreePack {
 /// An ensemble's trees, grouped by output and depth, with their leaves in fixed point.
 struct PackedEnsemble {
   std::vector<TreePack> packs;
-  std::vector<std::uint32_t> used;  ///< inputs of the ensemble that some split compares, in their order
+  std::vector<std::uint32_t> used;  ///< inputs of the ensemble that splits compare, and some between them
   std::vector<double> unit;         ///< of each margin: what 1 in the sum stands for
 };
 

@@ -11,13 +11,13 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kGroups =
-    4;  // vectors of rows walked in turn: one waits for memory while others compute
+// Vectors of rows walked in turn: one waits for memory while others compute.
+constexpr std::size_t kGroups = 4;
 
 template <class V>
 constexpr std::size_t kBlock = kGroups* V::kLanes;
 
-// Whether a lane goes right at one split that all lanes are at. `column`: the lanes' values.
+// Whether a lane goes right at one split that all lanes are at.
 template <class V, bool kMissing, bool kExact>
 typename V::Mask right_at(const PackedTrees& trees, std::size_t slot, const float* lanes,
                           typename V::Mask& tie) {

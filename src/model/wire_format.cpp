@@ -28,8 +28,7 @@ std::string varint(std::uint64_t number) {
 }  // namespace
 
 void WireReader::fail(std::string_view what) const {
-  throw Error(ErrorCode::input,
-              fmt::format("model {} is not a whole ONNX file: {}", file_, what));
+  throw Error(ErrorCode::input, fmt::format("model {} is not a whole ONNX file: {}", file_, what));
 }
 
 std::uint64_t WireReader::take_varint() {

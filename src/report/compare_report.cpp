@@ -162,9 +162,9 @@ std::string compare_csv(const CompareRecord& record, const CompareResult& result
 std::string compare_table(const CompareRecord& record, const CompareResult& result) {
   const GammaRunRecord& asked = record.asked;
   const std::vector<std::size_t> ranks = ranks_of(result);
-  std::string text = fmt::format("{} models on {}: {}\n{}; output {}; seed {}\n\n", record.models.size(),
-                                 asked.data.source, shape_text(result.rows.size(), asked.data.inputs),
-                                 what_was_done(asked), output_name(asked.options.output), asked.seed);
+  std::string text = fmt::format("{} models on {}\n{}; output {}; seed {}\n\n", record.models.size(),
+                                 data_text(asked.data, result.rows.size()), what_was_done(asked),
+                                 output_name(asked.options.output), asked.seed);
   std::size_t width = 5;
   for (const ModelInfo& model : record.models) width = std::max(width, printable(model.name).size());
   const std::string percent = fmt::format("{:g} %", 100 * asked.options.confidence);

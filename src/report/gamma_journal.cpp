@@ -15,10 +15,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string head_line(const GammaRunRecord& record) {
-  Json head{{"harmonia_journal", 1},          {"version", HARMONIA_VERSION},
-                  {"model", record.model.name},     {"outputs", record.model.outputs},
-                  {"data", record.data.source},     {"inputs", record.data.inputs},
-                  {"options", options_json(record)}};
+  Json head{{"harmonia_journal", 1},           {"version", HARMONIA_VERSION}, {"model", record.model.name},
+            {"outputs", record.model.outputs}, {"data", record.data.source},  {"inputs", record.data.inputs},
+            {"options", options_json(record)}};
   if (!record.model.sha256.empty()) head["sha256"] = record.model.sha256;
   return head.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -42,6 +41,7 @@ GammaRow row_of(const Json& json) {
   row.row = json.at("row");
   row.id = json.value("id", "");
   row.label = json.value("label", "");
+  row.segment = json.value("segment", "");
   row.column = optional_of<std::size_t>(json, "column");
   row.decided_class = optional_of<long long>(json, "class");
   row.value = optional_of<double>(json, "value");

@@ -99,6 +99,7 @@ Json options_json(const GammaRunRecord& record) {
             {"scale", record.scale},
             {"output", output_name(o.output)},
             {"model_output", record.model_output.empty() ? Json(nullptr) : Json(record.model_output)},
+            {"margin", record.margin},
             {"binary", record.model.binary},
             {"sample", o.sample > 0 ? Json(o.sample) : Json(nullptr)},
             {"precision", o.precision > 0 ? Json(o.precision) : Json(nullptr)},
@@ -107,6 +108,10 @@ Json options_json(const GammaRunRecord& record) {
             {"confidence", o.confidence},
             {"explain", o.explain},
             {"seed", record.seed}};
+  if (!record.data.regions.empty()) json["region"] = record.data.regions;
+  if (!record.data.window.empty()) json["window"] = record.data.window;
+  if (record.data.jittered) json["jitter"] = true;
+  if (!record.data.by.empty()) json["by"] = record.data.by;
   if (record.has_schema) {
     Json features = Json::object();
     for (const Feature& f : o.schema) {
@@ -128,6 +133,7 @@ Json row_json(const GammaRow& row, const GammaRunRecord& record) {
   Json json{{"row", row.row}};
   if (!row.id.empty()) json["id"] = row.id;
   if (!row.label.empty()) json["label"] = row.label;
+  if (!row.segment.empty()) json["segment"] = row.segment;
   if (row.column) json["column"] = *row.column;
   if (record.data.inputs <= kDrawnFeatures) json["x"] = values_json(row.x);
   json["class"] = or_null(row.decided_class);
@@ -151,6 +157,15 @@ Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
   Json json{{"gamma", statistics_json(summary.gamma)}};
   if (!summary.columns.empty()) {
     for (const GammaStatistics& column : summary.columns) json["columns"].push_back(statistics_json(column));
+  }
+  if (!record.data.by.empty()) {
+    Json values = Json::array();
+    for (const GammaSegment& segment : summary.segments) {
+      Json entry{{"value", segment.value}};
+      entry.update(statistics_json(segment.gamma));
+      values.push_back(std::move(entry));
+    }
+    json["segments"] = {{"by", record.data.by}, {"values", std::move(values)}};
   }
   Json outcomes = Json::object();
   for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {

@@ -15,9 +15,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostCells = 40000;     // of a grid, for each model
-constexpr std::size_t kMostScattered = 5000;  // rows drawn one by one
-constexpr std::size_t kBinsAcross = 120;      // where there are more
-constexpr std::size_t kBinsUp = 80;
+constexpr std::size_t kMostScattered = 5000;  // rows drawn one by one …
+constexpr std::size_t kMostDense = 20000;     // … or, where they lie densely, as the area nearest to each
+constexpr double kRowsPerCell = 4;            // of scattered rows, on average
+constexpr double kDense = 0.95;               // of the cells have a row: of rows drawn evenly, 98 %
+constexpr std::size_t kBinsAcross = 120;      // at most
+constexpr double kWide = 1.5;                 // a picture is so much wider than high
 constexpr std::size_t kMostOnLine = 2000;
 constexpr std::size_t kFewestBins = 8, kMostBins = 40;
 constexpr double kRegular = 1e-6;  // of a range: how far a regular grid's lines may be off
@@ -152,19 +155,39 @@ std::optional<Json> regular_grid(const DrawnRows& rows) {
   return json;
 }
 
-Json binned(const DrawnRows& rows) {
+// Cells over the rows' box, so many that each has a few rows.
+struct Box {
+  Cells cells;
+  double left = 0, right = 0, bottom = 0, top = 0;
+};
+
+Box box_of(const DrawnRows& rows) {
   const auto [left, right] = std::minmax_element(rows.x.begin(), rows.x.end());
   const auto [bottom, top] = std::minmax_element(rows.y.begin(), rows.y.end());
   const auto bin = [](double value, double low, double high, std::size_t bins) {
     const double share = high > low ? (value - low) / (high - low) : 0;
     return std::min(bins - 1, static_cast<std::size_t>(share * static_cast<double>(bins)));
   };
-  Cells cells{kBinsAcross, kBinsUp, {}};
+  const double wanted = std::sqrt(static_cast<double>(rows.x.size()) / kRowsPerCell * kWide);
+  const std::size_t across = std::clamp(static_cast<std::size_t>(wanted), std::size_t{2}, kBinsAcross);
+  const auto up = static_cast<std::size_t>(std::max(2.0, static_cast<double>(across) / kWide));
+  Box box{{across, up, {}}, *left, *right, *bottom, *top};
   for (std::size_t i = 0; i < rows.x.size(); ++i) {
-    cells.of_row.push_back(bin(rows.y[i], *bottom, *top, kBinsUp) * kBinsAcross +
-                           bin(rows.x[i], *left, *right, kBinsAcross));
+    box.cells.of_row.push_back(bin(rows.y[i], *bottom, *top, up) * across +
+                               bin(rows.x[i], *left, *right, across));
   }
-  Json json = grid_json(rows, cells, *left, *right, *bottom, *top);
+  return box;
+}
+
+bool dense(const Cells& cells) {
+  std::vector<bool> filled(cells.across * cells.up);
+  for (const std::size_t cell : cells.of_row) filled[cell] = true;
+  const auto count = static_cast<double>(std::count(filled.begin(), filled.end(), true));
+  return count >= kDense * static_cast<double>(filled.size());
+}
+
+Json binned(const DrawnRows& rows, const Box& box) {
+  Json json = grid_json(rows, box.cells, box.left, box.right, box.bottom, box.top);
   json["binned"] = true;
   return json;
 }
@@ -220,12 +243,11 @@ Json picture_json(const DrawnRows& all) {
   if (rows.x.size() < 2) return nullptr;
   if (rows.y.empty()) return line(rows);
   if (auto grid = regular_grid(rows)) return *std::move(grid);
-  if (rows.x.size() > kMostScattered) return binned(rows);
-  return {{"kind", "scatter"},
-          {"rows", rows.x.size()},
-          {"x", rounded(rows.x)},
-          {"y", rounded(rows.y)},
-          {"models", models_json(rows, nullptr)}};
+  const Box box = box_of(rows);
+  const bool is_dense = dense(box.cells);
+  if (rows.x.size() > (is_dense ? kMostDense : kMostScattered)) return binned(rows, box);
+  return {{"kind", "scatter"},    {"dense", is_dense},    {"rows", rows.x.size()},
+          {"x", rounded(rows.x)}, {"y", rounded(rows.y)}, {"models", models_json(rows, nullptr)}};
 }
 
 Json histogram_json(const std::vector<double>& gammas, const std::vector<double>& values) {

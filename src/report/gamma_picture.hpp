@@ -23,9 +23,10 @@ struct DrawnRows {
   std::vector<DrawnModel> models;
 };
 
-/// The rows as the page draws them: a regular grid as one (`grid`), scattered rows as they are (`scatter`),
-/// rows of one feature in its order (`line`). More than the page can draw at once are averaged over cells,
-/// and "cell" or "binned" says so; numbers are rounded to six digits. Null if there is nothing to draw.
+/// The rows as the page draws them: a regular grid as one (`grid`), scattered rows as they are (`scatter`,
+/// "dense" if they fill their box evenly), rows of one feature in its order (`line`). More than the page can
+/// draw at once are averaged over cells, and "cell" or "binned" says so; numbers are rounded to six digits.
+/// Null if there is nothing to draw.
 nlohmann::ordered_json picture_json(const DrawnRows& rows);
 
 /// How gammas are spread: how many are zero (or rounding, `values` giving the output's size), and counts in

@@ -36,6 +36,20 @@ std::string worst_table(const WorstRows& worst, std::size_t entries) {
   return text;
 }
 
+std::string segments_table(const GammaRunRecord& record, const GammaSummary& summary) {
+  if (summary.segments.empty()) return "";
+  std::size_t width = 8;
+  for (const GammaSegment& segment : summary.segments)
+    width = std::max(width, printable(segment.value).size());
+  std::string text = fmt::format("\n  {:>{}}  {:>8}  {:>12}  interval\n", printable(record.data.by), width,
+                                 "rows", "mean gamma");
+  for (const GammaSegment& segment : summary.segments) {
+    text += fmt::format("  {:>{}}  {:>8}  {:>12}  {}\n", printable(segment.value), width, segment.gamma.rows,
+                        number(segment.gamma.mean), interval(segment.gamma.low, segment.gamma.high));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summary, const WorstRows& worst) {
@@ -47,8 +61,7 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
     outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", grouped(summary.outcomes[i]),
                             outcome_name(static_cast<Outcome>(i)));
   }
-  std::string text = fmt::format("gamma of {} on {}: {}\n", record.model.name, record.data.source,
-                                 shape_text(rows, record.data.inputs));
+  std::string text = fmt::format("gamma of {} on {}\n", record.model.name, data_text(record.data, rows));
   text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output),
                       record.seed);
   const GammaStatistics& g = summary.gamma;
@@ -75,6 +88,7 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
   if (summary.columns.size() > kShownColumns) {
     text += fmt::format("  … {} more outputs\n", summary.columns.size() - kShownColumns);
   }
+  text += segments_table(record, summary);
   if (!worst.rows().empty() && rows > 1)
     text += worst_table(worst, g.rows * std::max<std::size_t>(1, summary.columns.size()));
   text += "\n" + cost_text(summary.evaluations, record.seconds);

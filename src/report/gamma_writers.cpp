@@ -46,7 +46,9 @@ void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
   for (const std::size_t count : summary.outcomes) rows += count;
   Json summed = summary_json(summary, record_);
   summed["worst"] = worst_json(worst_, record_);
-  Json tail{{"data", data_json(record_.data, rows)},
+  Json data = data_json(record_.data, rows);
+  data["fingerprint"] = fmt::format("{:016x}", summary.fingerprint);
+  Json tail{{"data", std::move(data)},
             {"summary", std::move(summed)},
             {"evaluations", summary.evaluations},
             {"seconds", seconds},

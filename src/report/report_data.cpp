@@ -1,9 +1,6 @@
 #include "report_data.hpp"
 
-#include <fmt/format.h>
-
 #include "gamma_picture.hpp"
-#include "harmonia/core/error.hpp"
 #include "result_json.hpp"
 
 namespace harmonia {

@@ -86,8 +86,8 @@ std::string sweep_csv(const SweepResult& result) {
 
 std::string sweep_table(const GammaRunRecord& record, const SweepResult& result) {
   std::string text =
-      fmt::format("gamma of {} against the radius on {}: {}\n{}; output {}; seed {}\n\n", record.model.name,
-                  record.data.source, shape_text(rows_of(result.points.front().summary), record.data.inputs),
+      fmt::format("gamma of {} against the radius on {}\n{}; output {}; seed {}\n\n", record.model.name,
+                  data_text(record.data, rows_of(result.points.front().summary)),
                   what_was_done(record, false), output_name(record.options.output), record.seed);
   double most = 0;
   for (const SweepPoint& point : result.points) most = std::max(most, point.summary.gamma.mean.value_or(0));

@@ -23,9 +23,13 @@ std::string interval(const std::optional<double>& low, const std::optional<doubl
   return fmt::format("[{}, {}]", low ? number(low) : "?", high ? number(high) : "?");
 }
 
-std::string shape_text(std::size_t rows, std::size_t features) {
-  return fmt::format("{} row{} of {} feature{}", grouped(rows), rows == 1 ? "" : "s", grouped(features),
-                     features == 1 ? "" : "s");
+std::string data_text(const DataInfo& data, std::size_t rows) {
+  std::string text = fmt::format("{}: {} row{} of {} feature{}", data.source, grouped(rows),
+                                 rows == 1 ? "" : "s", grouped(data.inputs), data.inputs == 1 ? "" : "s");
+  if (data.jittered) text += ", jittered";
+  if (!data.window.empty()) text += fmt::format(", window {}", data.window);
+  for (const std::string& region : data.regions) text += fmt::format(", in {}", printable(region));
+  return text;
 }
 
 std::string cost_text(std::uint64_t evaluations, double seconds) {
@@ -49,6 +53,11 @@ std::string what_was_done(const GammaRunRecord& record, bool with_radius) {
 std::string interval_meaning(const DataInfo& data) {
   if (data.spacing.empty()) {
     return "intervals are about the population that the rows stand for, taken as a random sample of it";
+  }
+  if (data.jittered) {
+    return "each row is drawn at random from a cell of a grid: intervals are those of as many points drawn "
+           "from "
+           "its whole box, which one in every cell keeps with more certainty";
   }
   return "the rows are a grid, no random sample: intervals are those of as many points drawn at random from "
          "its box; a grid that does not alias comes closer to the box's average";

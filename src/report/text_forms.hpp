@@ -20,8 +20,8 @@ std::string grouped(std::uint64_t value);
 /// [low, high]; an end that is not known is "?".
 std::string interval(const std::optional<double>& low, const std::optional<double>& high);
 
-/// "12 rows of 3 features".
-std::string shape_text(std::size_t rows, std::size_t features);
+/// "DATA: 12 rows of 3 features", and which rows of it were taken.
+std::string data_text(const DataInfo& data, std::size_t rows);
 
 /// "12,345 evaluations in 0.1 s (1.2e5 a second)" and a line end.
 std::string cost_text(std::uint64_t evaluations, double seconds);

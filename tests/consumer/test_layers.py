@@ -6,7 +6,7 @@ from pathlib import Path
 STAGES = ["core", "data", "ball", "model", "measure", "search", "text", "monitor", "report"]
 NO_JSON = ["core", "data", "ball", "model", "measure"]
 JSON_ALLOWED = re.compile(r"src/(data/schema|model/inference_protocol)[a-z_]*\.(cpp|hpp)")
-THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime")
+THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime", "pugixml")
 # Libraries that are hidden behind one source file each.
 ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -81,7 +82,7 @@ def test_numbers_equal_the_result(gamma_page, look):
       return { cards: numbers(document.querySelector(".cards")), tables, text: document.body.innerText, title: document.title };
     """)
     g = result["summary"]["gamma"]
-    assert shown["cards"] == [g["mean"], g["low"], g["high"], g["rms"], g["relative"], g["rows"]]
+    assert shown["cards"] == [g[k] for k in ("mean", "low", "high", "rms", "relative", "rows") if g[k] is not None]
     worst = next(rows for caption, rows in shown["tables"] if "largest" in caption)
     assert worst == [[w["gamma"], w["value"], *w["values"].values()] for w in result["summary"]["worst"]]
     assert len(worst) == 10
@@ -193,7 +194,7 @@ def test_headings_captions_and_labels(several_page, look):
     shown = look(several_page[1], script=SHOWN + """
       return {
         headings: all(document, "h1, h2, h3, h4").map((e) => Number(e.tagName[1])),
-        uncaptioned: all(document, "table").filter((t) => !t.caption?.innerText).length,
+        uncaptioned: all(document, "table").filter((t) => !t.caption?.textContent).length,
         unlabelled: all(document, ".plot, button").filter((e) => !(e.getAttribute("aria-label") || e.innerText)).length,
         lang: document.documentElement.lang,
       };
@@ -262,6 +263,19 @@ def test_many_rows_stay_a_small_page(harmonia, look, tmp_path, data, says):
         assert 8000 < len(gammas) <= 40000
 
 
+def test_scattered_rows(harmonia, look, tmp_path):
+    """Few are dots; many that fill their box evenly are areas; many that do not are dots still."""
+    page, data = tmp_path / "report.html", tmp_path / "rows.csv"
+    marks = "return [document.querySelectorAll('g[aria-label=raster] image').length, document.querySelectorAll('g[aria-label=dot] circle').length]"
+    assert harmonia("gamma", "fn:f4", "uniform:500", "--radius", "0.3", "--html", page).returncode == 0
+    assert look(page, script=marks) == [0, 1000]
+    assert harmonia("gamma", "fn:f4", "uniform:3000", "--radius", "0.3", "--html", page).returncode == 0
+    assert look(page, script=marks) == [2, 0]
+    data.write_text("a,b\n" + "".join(f"{i % 37},{i % 37 + (i % 41) / 100}\n" for i in range(1500)))
+    assert harmonia("gamma", "fn:f2", data, "--radius", "0.3", "--html", page).returncode == 0
+    assert look(page, script=marks) == [0, 3000]
+
+
 def test_rows_of_one_feature_are_a_line(harmonia, look, tmp_path):
     page = tmp_path / "report.html"
     assert harmonia("gamma", "fn:f3?n=1", "grid:0..6x50", "--radius", "0.5", "--html", page).returncode == 0
@@ -301,3 +315,26 @@ def test_bad_results_are_one_line(harmonia, tmp_path):
     done = harmonia("report", good, "-o", good)
     assert (done.returncode, done.stderr) == (2, f"harmonia: {good} is named twice; expected a file of its own for the page\n")
     assert harmonia("report").returncode == 2
+
+
+def test_without_npm_the_build_says_so(root, tmp_path):
+    """What `harmonia report` prints where the page could not be bundled; the next build tries again."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("bash", "cat", "sha256sum", "mkdir", "sed", "cmp", "mv", "touch", "dirname"):
+        (tools / tool).symlink_to(shutil.which(tool))
+    done = subprocess.run([root / "web" / "bundle.sh", tmp_path / "out"], env={"PATH": str(tools), "HOME": str(tmp_path)}, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stderr == "web: node is not installed (Debian: nodejs, npm); the program is built without the report\n"
+    written = tmp_path / "out" / "report_assets.cpp"
+    assert '"this build has no report: node is not installed (Debian: nodejs, npm)"' in written.read_text()
+    assert os.listdir(tmp_path / "out") == ["report_assets.cpp"]
+
+
+def test_the_lock_file_names_no_registry(root):
+    lock = json.loads((root / "web" / "package-lock.json").read_text())
+    assert len(lock["packages"]) > 20
+    assert not [name for name, package in lock["packages"].items() if "resolved" in package]
+    wanted = json.loads((root / "web" / "package.json").read_text())
+    for name, version in {**wanted["dependencies"], **wanted["devDependencies"]}.items():
+        assert lock["packages"][f"node_modules/{name}"]["version"] == version

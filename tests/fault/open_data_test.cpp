@@ -77,6 +77,8 @@ TEST(MemoryFault, Shapes) {
   test::expect_error(ErrorCode::usage, "rows in memory: 3 names for 2 columns", [&] {
     make_memory_source(rows.view(), {"a", "b", "c"});
   });
+  test::expect_error(ErrorCode::usage, "rows in memory: 1 id for 2 rows",
+                     [&] { make_memory_source(rows.view(), {}, {"a"}); });
   rows.row(1)[0] = -std::numeric_limits<double>::infinity();
   const auto source = make_memory_source(rows.view());
   RowBlock block;

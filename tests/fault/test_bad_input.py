@@ -88,7 +88,7 @@ def test_the_wrong_number_of_columns(fails, rows):
         (["fn:f2", "uniform:3", "--radius", "1", "--output", "label"], None),
         (["fn:f5", "uniform:3", "--radius", "1"], "no function 'f5'; known are f1, f2, f3, f4"),
         (["fn:f2?n=0", "uniform:3", "--radius", "1"], "model fn:f2?n=0: 'n=0' after '?'; expected n=N with N >= 1"),
-        (["net.xyz", "uniform:3", "--radius", "1"], "model 'net.xyz' is of no known kind; expected net.onnx, XGBoost's .json or .ubj, LightGBM's .txt, fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME"),
+        (["net.xyz", "uniform:3", "--radius", "1"], "model 'net.xyz' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME"),
         (["fn:f2", "rows.xlsx", "--radius", "1"], None),
         (["fn:f2", "uniform:3", "--radius", "1", "--precision", "0.1"], "precision needs a floor above 0: a gamma near 0 would otherwise never be precise"),
         (["fn:f2", "uniform:3", "--radius", "1", "--sample", "2", "--precision", "0.1", "--floor", "1"], None),

@@ -36,7 +36,7 @@ def test_closed_form():
     {"radius": 0.1},
     {"radius": "auto", "scale": "std"},
     {"radius": 0.2, "ball": "cross", "explain": 2},
-    {"radius": 0.2, "ball": "random-pairs:40", "sample": 20, "seed": 7},
+    {"radius": 0.2, "ball": "random-pairs:40", "seed": 7},
     {"radius": 0.2, "ball": "rotated:20", "precision": 0.2, "floor": 0.001},
     {"radius": 0.2, "average": "solid", "output": "norm", "confidence": 0.8},
     {"radius": 0.1, "paper": True},

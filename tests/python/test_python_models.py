@@ -59,7 +59,7 @@ def test_margin_and_method():
     model = LogisticRegression(max_iter=5000).fit(ROWS, Y)
     assert hm.gamma(model, ROWS, 0.2, margin=True).summary.mean < 1e-12
     assert hm.gamma(model, ROWS, 0.2, method="decision_function").model == "LogisticRegression.decision_function"
-    assert hm.gamma(model, ROWS, 0.2, method="predict").decided_class.dtype == np.int64
+    assert hm.gamma(model, ROWS, 0.2, method="predict", output="label").decided_class.dtype == np.int64
     with pytest.raises(hm.ModelError, match="LinearRegression has no method decision_function"):
         hm.gamma(LinearRegression().fit(ROWS, Y), ROWS, 0.2, margin=True)
 
@@ -139,7 +139,7 @@ def same(native, called, kind):
     assert native.to_dict()["model"]["kind"] == kind
     assert called.to_dict()["model"]["kind"] == "python"
     assert native.to_dict()["model"]["outputs"] == called.to_dict()["model"]["outputs"]
-    np.testing.assert_allclose(native.value, called.value, atol=2e-6)
+    np.testing.assert_allclose(native.value, called.value, rtol=1e-6, atol=2e-6)
     assert np.mean(np.abs(native.gamma - called.gamma) < 1e-5) > 0.97
 
 
@@ -202,9 +202,12 @@ def test_categories_of_boosters():
         result = hm.gamma(model, frame, 0.1)
         assert (result.moved == 3).all()
         np.testing.assert_allclose(result.value, model.predict(frame), atol=1e-5)
-    # LightGBM knows the categories of its training by value, in whatever order they come.
+    # Both know the categories of their training by value, in whatever order they come.
     other = frame.assign(colour=frame.colour.cat.set_categories(["red", "white", "rose"]))
-    np.testing.assert_allclose(hm.gamma(g, other, 0.1).value, g.predict(frame), atol=1e-5)
+    for model in (x, g):
+        np.testing.assert_allclose(hm.gamma(model, other, 0.1).value, model.predict(frame), atol=1e-5)
+    with pytest.raises(hm.InputError, match="category 'green', which the model was not trained with"):
+        hm.gamma(x, frame.assign(colour=frame.colour.cat.rename_categories({"red": "green"})), 0.1)
 
 
 def test_linear_boosters_and_other_missing_values_are_called():

@@ -36,11 +36,16 @@ def test_save_leaves_no_half_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
 
 
-def test_the_saved_result_is_read_by_the_program(harmonia, tmp_path):
-    hm.gamma(bowl, X, radius=0.1).save(tmp_path / "result.json")
-    if "report" in harmonia("--help").stdout:
-        done = harmonia("report", "result.json", "-o", "report.html", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+def test_the_page_is_the_programs(harmonia, tmp_path):
+    result = hm.gamma(bowl, X, radius=0.1)
+    result.save(tmp_path / "result.json")
+    page = result.to_html(tmp_path / "ours.html")
+    assert (tmp_path / "ours.html").read_text(encoding="utf-8") == page
+    done = harmonia("report", "result.json", "-o", "theirs.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "theirs.html").stat().st_size == pytest.approx(len(page.encode()), rel=0.01)
+    for other in (hm.compare([bowl, steep], X, 0.1), hm.sweep(bowl, X, [0.1, 0.2])):
+        assert other.to_html().startswith(page[:15])
 
 
 def test_texts():
@@ -54,7 +59,7 @@ def test_texts():
 def test_plots(tmp_path):
     axis = hm.gamma(bowl, X, radius=0.1).plot()
     assert sum(bar.get_height() for bar in axis.patches if bar.get_height() >= 1) >= 40
-    classes = hm.gamma(lambda x: (x[:, 0] > x[:, 1]).astype(int), "grid:0..1x20,0..1x30", radius=0.1)
+    classes = hm.gamma(lambda x: (x[:, 0] > x[:, 1]).astype(int), "grid:0..1x20,0..1x30", radius=0.1, output="label")
     left, right = classes.plot()
     assert "regions" in left.get_title() and "gamma" in right.get_title()
     shown = right.collections[0].get_array()

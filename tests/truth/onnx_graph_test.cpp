@@ -28,14 +28,16 @@ std::string operation(const std::string& name, const std::string& input, const s
 // A tensor of floats: rows × width, rows free.
 std::string value(std::uint32_t field, const std::string& name, std::uint64_t width) {
   const std::string shape = wire_text(1, wire_text(2, "N")) + wire_text(1, wire_integer(1, width));
-  return wire_text(field, wire_text(1, name) + wire_text(2, wire_text(1, wire_integer(1, 1) + wire_text(2, shape))));
+  return wire_text(field,
+                   wire_text(1, name) + wire_text(2, wire_text(1, wire_integer(1, 1) + wire_text(2, shape))));
 }
 
 std::string model(const std::string& graph) { return wire_integer(1, 8) + wire_text(7, graph); }
 
 std::string softmax_network() {
-  const std::string weights = wire_text(5, wire_integer(1, 3) + wire_integer(1, 2) + wire_integer(2, 1) +
-                                               wire_text(8, "w") + wire_text(9, bytes_of({1, 2, 3, 4, 5, 6})));
+  const std::string weights =
+      wire_text(5, wire_integer(1, 3) + wire_integer(1, 2) + wire_integer(2, 1) + wire_text(8, "w") +
+                       wire_text(9, bytes_of({1, 2, 3, 4, 5, 6})));
   return model(operation("MatMul", "x", "h") + operation("Softmax", "h", "y") + weights + value(11, "x", 3) +
                value(12, "y", 2));
 }
@@ -60,8 +62,13 @@ TEST(OnnxGraph, NumbersAreAsManyAsTheShapeSays) {
   tensor.type = OnnxType::float32;
   const std::string six = bytes_of({1, 2, 3, 4, 5, 6});
   tensor.raw = six;
-  for (const auto& [dims, right] : std::vector<std::pair<std::vector<std::int64_t>, bool>>{
-           {{6}, true}, {{2, 3}, true}, {{}, false}, {{5}, false}, {{12}, false}, {{0}, false}, {{-6}, false}}) {
+  for (const auto& [dims, right] : std::vector<std::pair<std::vector<std::int64_t>, bool>>{{{6}, true},
+                                                                                           {{2, 3}, true},
+                                                                                           {{}, false},
+                                                                                           {{5}, false},
+                                                                                           {{12}, false},
+                                                                                           {{0}, false},
+                                                                                           {{-6}, false}}) {
     tensor.dims = dims;
     EXPECT_EQ(tensor_numbers(tensor).has_value(), right) << dims.size();
   }

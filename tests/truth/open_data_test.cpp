@@ -72,5 +72,16 @@ TEST(MemorySource, GivesTheRows) {
   EXPECT_EQ(feature_names(make_memory_source(rows.view())->info()), (Names{"x0", "x1"}));
 }
 
+TEST(MemorySource, CarriesIdsAndLabels) {
+  Matrix<double> rows(3, 1);
+  const auto source = make_memory_source(rows.view(), {}, {"a", "b", "c"}, {"x", "y", "z"});
+  RowBlock block;
+  ASSERT_TRUE(source->read(block, 2));
+  EXPECT_EQ(block.ids, (Names{"a", "b"}));
+  ASSERT_TRUE(source->read(block, 2));
+  EXPECT_EQ(block.ids, (Names{"c"}));
+  EXPECT_EQ(block.labels, (Names{"z"}));
+}
+
 }  // namespace
 }  // namespace harmonia

@@ -80,7 +80,7 @@ export function table(caption: string, head: string[], rows: (Node | string)[][]
       "table",
       {},
       h("caption", {}, h("span", {}, caption)),
-      h("thead", {}, h("tr", {}, head.map((name, i) => cell("th", name, i)))),
+      head.some((name) => name !== "") && h("thead", {}, h("tr", {}, head.map((name, i) => cell("th", name, i)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((content, i) => cell("td", content, i))))),
     ),
   );

@@ -22,7 +22,8 @@ function subtitle(result: Result): HTMLElement {
   return h("p", { class: "subtitle" }, "on ", h("b", {}, result.source), size.length > 0 && `: ${size.join(" of ")}`);
 }
 
-function article(result: Result, place: number, several: boolean, shared: HTMLElement | null): HTMLElement {
+function article(result: Result, place: number, results: Result[], shared: HTMLElement | null): HTMLElement {
+  const several = results.length > 1;
   return h(
     "article",
     { id: `result-${place + 1}`, "data-command": result.command },
@@ -33,7 +34,7 @@ function article(result: Result, place: number, several: boolean, shared: HTMLEl
     differences(result),
     maps(result),
     shared,
-    sweepTable(result),
+    sweepTable(result, results.filter((r) => r.sweep.length > 0).length > 1),
     segments(result),
     histogram(result),
     columns(result),
@@ -62,7 +63,7 @@ function page(results: Result[]): HTMLElement[] {
   );
   // All sweeps share one plot, which stands where the first of them does.
   const firstSweep = results.findIndex((r) => r.sweep.length > 0);
-  const articles = results.map((r, i) => article(r, i, several, i === firstSweep ? sweeps(results) : null));
+  const articles = results.map((r, i) => article(r, i, results, i === firstSweep ? sweeps(results) : null));
   const versions = [...new Set(results.map((r) => r.version))].join(", ");
   const footer = h(
     "footer",

@@ -33,7 +33,7 @@ function frame(picture: Picture, result: Result, width: number): Plot.PlotOption
   const [x, y] = [picture.x, picture.y];
   const padded = (values: number[]): [number, number] => {
     const [low, high] = extent(values);
-    const room = picture.kind === "scatter" ? 0.03 * (high - low || 1) : 0;
+    const room = picture.kind === "scatter" && !inAreas(picture) ? 0.03 * (high - low || 1) : 0;
     return [low - room, high + room];
   };
   return {
@@ -63,6 +63,13 @@ function raster(picture: Picture, values: (number | null)[], options: Plot.Raste
   return Plot.raster(values, { ...grid(picture), fill: Plot.identity, imageRendering: "pixelated", ...options });
 }
 
+/** Rows that fill their box evenly, in areas nearest to each; dots would hide each other. */
+const inAreas = (picture: Picture): boolean => picture.kind === "scatter" && picture.dense && picture.rows > 1000;
+
+function areas(picture: Picture, values: (number | null)[], options: Plot.RasterOptions = {}): Plot.Raster {
+  return Plot.raster(picture.x, { x: picture.x, y: picture.y, fill: values as number[], interpolate: "nearest", pixelSize: 2, ...options });
+}
+
 function decisions(picture: Picture, model: DrawnModel, result: Result, classes: number[]) {
   return (width: number, theme: Theme): Element => {
     const values = model.class ?? [];
@@ -70,7 +77,9 @@ function decisions(picture: Picture, model: DrawnModel, result: Result, classes:
     const marks =
       picture.kind === "grid"
         ? [raster(picture, values, { fillOpacity: opacity })]
-        : [
+        : inAreas(picture)
+          ? [areas(picture, values, { fillOpacity: opacity })]
+          : [
             Plot.dot(picture.x, {
               x: picture.x,
               y: picture.y,
@@ -91,7 +100,9 @@ function outputs(picture: Picture, model: DrawnModel, result: Result, domain: [n
         ? picture.binned
           ? [raster(picture, values)]
           : [Plot.contour(values, { ...grid(picture), fill: Plot.identity, stroke: theme.text, strokeOpacity: 0.15, thresholds: 14 })]
-        : [Plot.dot(picture.x, { x: picture.x, y: picture.y, fill: values as number[], r: picture.rows > 1000 ? 2 : 3.5 })];
+        : inAreas(picture)
+          ? [areas(picture, values)]
+          : [Plot.dot(picture.x, { x: picture.x, y: picture.y, fill: values as number[], r: picture.rows > 1000 ? 2 : 3.5 })];
     return Plot.plot({ ...frame(picture, result, width), color: spread(theme.output, domain), marks });
   };
 }
@@ -122,7 +133,9 @@ function gammas(picture: Picture, model: DrawnModel, result: Result, largest: nu
               }),
               Plot.contour(model.gamma, { ...grid(picture), stroke: theme.text, strokeOpacity: 0.2, strokeWidth: 0.5, thresholds: steps }),
             ]
-        : [
+        : inAreas(picture)
+          ? [areas(picture, model.gamma)]
+          : [
             Plot.dot(picture.x, {
               x: picture.x,
               y: picture.y,
@@ -182,6 +195,7 @@ function note(picture: Picture): string {
   }
   if (picture.cell > 1) return `${counted(picture.rows, "row")}; each point drawn is the mean of ${grouped(picture.cell)}.`;
   if (picture.kind === "line") return `${counted(picture.rows, "row")}, in the order of the feature.`;
+  if (inAreas(picture)) return `${counted(picture.rows, "row")}; every place has the colour of the nearest.`;
   return picture.kind === "grid"
     ? `${counted(picture.rows, "row")} of a regular grid, ${picture.across} × ${picture.up}.`
     : `${counted(picture.rows, "row")}, each drawn where it lies.`;

@@ -44,6 +44,7 @@ export interface Picture {
   y: number[];
   cell: number;
   binned: boolean;
+  dense: boolean;
   models: DrawnModel[];
 }
 
@@ -191,6 +192,7 @@ function picture(value: Value | undefined): Picture | null {
     y: numbers(p.y),
     cell: number(p.cell) ?? 1,
     binned: p.binned === true,
+    dense: p.dense === true,
     models: list(p.models).map((m) => {
       const f = fields(m);
       return { name: text(f.name) ?? "", gamma: nullable(f.gamma) ?? [], class: nullable(f.class), value: nullable(f.value) };

@@ -114,11 +114,13 @@ function interval2(low: number | null, high: number | null): HTMLElement {
   return h("span", { class: "interval" }, "[", low === null ? "?" : figure(low), ", ", high === null ? "?" : figure(high), "]");
 }
 
-export function sweepTable(result: Result): HTMLElement | null {
+/** With other sweeps on the page the numbers fold away: the plot that they share says more. */
+export function sweepTable(result: Result, folded: boolean): HTMLElement | null {
   if (result.sweep.length === 0) return null;
   const sure = percent(result.confidence);
   const rows = result.sweep.map((p) => [figure(p.radius), figure(p.mean), interval(p.low, p.high), figure(p.rms), p.relative === null ? "–" : percentOf(p.relative), p.rows === null ? "–" : grouped(p.rows)]);
-  return section("The radii", result.text !== null && h("p", { class: "lead" }, result.text), about(result), table(`γ of ${result.model} by radius`, ["radius", "mean γ", `${sure} interval`, "rms", "of the output's spread", "rows"], rows, [true, true, true, true, true, true]));
+  const numbers = table(`γ of ${result.model} by radius`, ["radius", "mean γ", `${sure} interval`, "rms", "of the output's spread", "rows"], rows, [true, true, true, true, true, true]);
+  return section("The radii", result.text !== null && h("p", { class: "lead" }, result.text), folded ? h("details", {}, h("summary", {}, "The numbers"), about(result), numbers) : [about(result), numbers]);
 }
 
 export function segments(result: Result): HTMLElement | null {

@@ -16,7 +16,8 @@ enum class Stream : std::uint32_t {
   rotation = 2,
   permutation = 3,
   uniform_data = 4,
-  subsample = 5
+  subsample = 5,
+  jitter = 6
 };
 
 /// The key of a family of draws.

@@ -60,12 +60,9 @@ struct CompareResult {
   std::vector<std::vector<std::size_t>> ranking;
   std::vector<std::size_t> rows;  ///< their numbers in the data set
   std::vector<std::string> ids, labels;
-  Matrix<double> x;  ///< the rows themselves, if they have at most kPlottedInputs features
+  Matrix<double> x;  ///< the rows themselves, if they have at most kDrawnFeatures features
   std::uint64_t evaluations = 0;
 };
-
-/// Data of so many features can be drawn as points.
-constexpr std::size_t kPlottedInputs = 2;
 
 /// Measures every model on every row with the same seed, so that the balls' points are the same for all, and
 /// compares them in pairs: Student's intervals of the rows' differences with Hall's correction, at

@@ -81,10 +81,10 @@ struct GammaRow {
   std::size_t shortened = 0;  ///< features whose step the bounds cut short
   Outcome outcome = Outcome::exact;
   std::vector<Contribution> explain;
-  std::string id, label;          ///< carried from the data
-  std::vector<double> x;          ///< the row's values, NaN where missing: all of up to kDrawnFeatures; the
-                                  ///< first kKeptFeatures if gamma is among the kWorstRows largest so far
-  std::uint64_t fingerprint = 0;  ///< of the row's values, to know it again when a run is resumed
+  std::string id, label, segment;  ///< carried from the data
+  std::vector<double> x;           ///< the row's values, NaN where missing: all of up to kDrawnFeatures; the
+                                   ///< first kKeptFeatures if gamma is among the kWorstRows largest so far
+  std::uint64_t fingerprint = 0;   ///< of the row's values, to know it again when a run is resumed
 
   /// Model evaluations that it stands for, the centre included.
   std::uint64_t evaluations() const { return outcome == Outcome::budget && points == 0 ? 0 : points + 1; }
@@ -101,16 +101,24 @@ struct GammaStatistics {
   std::optional<double> relative;        ///< mean over the spread of the output
 };
 
+/// gamma over the rows of one segment; each segment's interval holds for itself.
+struct GammaSegment {
+  std::string value;  ///< of the column that segments are taken from
+  GammaStatistics gamma;
+};
+
 /// What a run over a data set comes to.
 struct GammaSummary {
   GammaStatistics gamma;                 ///< with output `all`, of the columns' average
   std::vector<GammaStatistics> columns;  ///< with output `all`
+  std::vector<GammaSegment> segments;    ///< if the rows have segments: by value, numbers as numbers
   std::vector<std::size_t> outcomes;     ///< rows by Outcome
   std::vector<Contribution>
       explain;  ///< features by their total |contribution| in the rows that name them, over all rows
   std::size_t rows_shortened = 0;     ///< rows with a step that bounds cut short
   std::size_t rows_partly_moved = 0;  ///< rows with a feature that was not moved
   std::uint64_t evaluations = 0;      ///< that the rows stand for, centres included
+  std::uint64_t fingerprint = 0;      ///< of all rows' numbers and values: the same rows, the same number
   std::vector<std::string> warnings;  ///< one sentence each
 };
 

@@ -20,7 +20,8 @@ struct GammaRunRecord {
   ModelInfo model;
   DataInfo data;
   GammaOptions options;
-  std::string model_output;       ///< the server's output that was asked for; empty: its first
+  std::string model_output;       ///< the model's output that was asked for; empty: its own choice
+  bool margin = false;            ///< the value before the link was asked for
   std::string scale = "none";     ///< as asked
   bool automatic_radius = false;  ///< the radius was found, not given
   bool has_schema = false;        ///< features have scales, bounds or the like, from a file or --scale
