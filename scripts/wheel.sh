@@ -22,8 +22,9 @@ if [ ! -e "$place/complete" ]; then
   flock 9
   if [ ! -e "$place/complete" ]; then
     rm -rf "$place"
-    # The build folder is kept, so that only what changed is compiled.
-    SKBUILD_BUILD_DIR=build-python "$python" -m pip install --quiet --disable-pip-version-check --no-input \
+    # The build folder is kept, so that only what changed is compiled; what the compiler's cache keeps serves other
+    # copies of the repository too.
+    CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 SKBUILD_BUILD_DIR=build-python "$python" -m pip install --quiet --disable-pip-version-check --no-input \
       --no-build-isolation --no-deps --target "$place" . >"$place.log" 2>&1 9>&- ||
       { tail -n 40 "$place.log" >&2; exit 1; }
     rm -f "$place.log"

@@ -189,7 +189,7 @@ def native_arguments(asked: Mapping[str, Any], table: Optional[Table]) -> _nativ
     radius = _radius(asked["radius"])
     if radius is not None:
         arguments.radius = radius
-    for name in ("ball", "average", "output", "confidence", "explain", "scale", "paper", "seed", "binary"):
+    for name in ("ball", "average", "output", "confidence", "explain", "scale", "paper", "seed", "margin", "binary"):
         setattr(arguments, name, asked[name])
     for name in ("sample", "batch", "threads", "max_evaluations"):
         setattr(arguments, name, _count(name, asked[name]))

@@ -114,6 +114,7 @@ class Arguments:
     schema: Optional[str]
     fixed: Sequence[int]
     model_output: str
+    margin: bool
     binary: bool
     seed: int
     threads: int

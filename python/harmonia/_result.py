@@ -149,9 +149,9 @@ class GammaResult:
         """Features whose step the bounds cut short."""
         self.column: Optional[NDArray[np.int64]] = fields["column"] if native.output == "all" else None
         """With output="all", which output an entry is of; else None."""
-        self.id: Optional[list[str]] = fields["id"] if any(fields["id"]) else None
+        self.id: Optional[list[str]] = fields["id"]
         """The rows' ids, if the data has them."""
-        self.label: Optional[list[str]] = fields["label"] if any(fields["label"]) else None
+        self.label: Optional[list[str]] = fields["label"]
         """The rows' labels, if the data has them."""
         self.explain: Optional[list[dict[str, float]]] = (
             [dict(parts) for parts in fields["explain"]] if "explain" in fields else None

@@ -2,7 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -36,8 +36,10 @@ nb::list contributions(const std::vector<Contribution>& parts, const DataInfo& d
   return list;
 }
 
-template <class T>
-nb::list texts(const PythonResult& result, T GammaRow::*field) {
+// None if no row has one.
+nb::object texts(const PythonResult& result, std::string GammaRow::*field) {
+  const auto has_one = [&](const GammaRow& row) { return !(row.*field).empty(); };
+  if (std::none_of(result.rows.begin(), result.rows.end(), has_one)) return nb::none();
   nb::list list;
   for (const GammaRow& row : result.rows) list.append(nb::cast(row.*field));
   return list;

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kBetween{50};  // two looks at what is pendi
 
 }  // namespace
 
-void run_interruptibly(std::stop_source stop, const std::function<void()>& work,
+void run_interruptibly(const std::stop_source& stop, const std::function<void()>& work,
                        const std::function<void()>& between) {
   std::mutex mutex;
   std::condition_variable ended;

@@ -48,6 +48,7 @@ GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& r
   record.data = rows.data->info();
   record.options = resolve(options, record.data.inputs);
   record.model_output = arguments.model_output;
+  record.margin = arguments.margin;
   record.scale = arguments.scale;
   record.automatic_radius = !arguments.radius;
   record.has_schema = !options.schema.empty();

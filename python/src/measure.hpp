@@ -29,6 +29,7 @@ struct GammaArguments {
   std::uint64_t seed = 1;
   std::size_t threads = 0;
   std::uint64_t max_evaluations = 0;  ///< 0: no limit
+  bool margin = false;                ///< the value before the link was asked for
   bool binary = false;                ///< the user's word on the models, for the record of a comparison
   std::string call;                   ///< to repeat it
 };

@@ -178,6 +178,7 @@ void bind_arguments(nb::module_& m) {
       .def_rw("schema", &GammaArguments::schema)
       .def_rw("fixed", &GammaArguments::fixed)
       .def_rw("model_output", &GammaArguments::model_output)
+      .def_rw("margin", &GammaArguments::margin)
       .def_rw("binary", &GammaArguments::binary)
       .def_rw("seed", &GammaArguments::seed)
       .def_rw("threads", &GammaArguments::threads)

@@ -315,10 +315,10 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("call", [
-    'harmonia.gamma("fn:f4?n=2000", "uniform:1000000", radius=0.1)',
+    'harmonia.gamma("fn:f2?n=2000", "uniform:1000000", radius=0.1)',
     'harmonia.gamma("cmd:sleep 60", "uniform:10", radius=0.1)',
     'harmonia.gamma(lambda x: (x ** 2).sum(axis=1), np.zeros((100000, 200)), radius=0.1)',
-    'harmonia.sweep("fn:f4?n=2000", "uniform:1000000", [0.1, 0.2])',
+    'harmonia.sweep("fn:f2?n=2000", "uniform:1000000", [0.1, 0.2])',
 ])
 def test_ctrl_c(call, package):
     done = subprocess.run(

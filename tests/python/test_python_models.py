@@ -183,6 +183,7 @@ def test_early_stopping_is_respected():
 
 def test_margins_of_boosters():
     model = xgboost.XGBClassifier(**XGB).fit(ROWS, BINARY)
+    assert hm.gamma(model, ROWS, 0.1, margin=True).to_dict()["options"]["margin"] is True
     np.testing.assert_allclose(hm.gamma(model, ROWS, 0.1, margin=True).value, model.predict(ROWS, output_margin=True), atol=1e-4)
 
 

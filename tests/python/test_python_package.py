@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
 import shutil
@@ -81,9 +82,11 @@ def test_pip_install_from_a_clean_copy(root: Path, tmp_path: Path):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, copy / name)
     target = tmp_path / "site"
+    # In the folder that scripts/wheel.sh uses, so that the compiler's cache knows the files.
+    environment = {**os.environ, "CCACHE_BASEDIR": str(copy), "CCACHE_NOHASHDIR": "1", "SKBUILD_BUILD_DIR": "build-python"}
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation",
-         "--no-deps", "--target", target, "."], cwd=copy, capture_output=True, text=True, timeout=1500)
+         "--no-deps", "--target", target, "."], cwd=copy, env=environment, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stdout + done.stderr
     code = "import sys; sys.path.insert(0, sys.argv[1]); import harmonia; print(harmonia.gamma('fn:f2', 'uniform:5', 0.1))"
     ran = subprocess.run([sys.executable, "-c", code, target], cwd=tmp_path, capture_output=True, text=True, timeout=60)
