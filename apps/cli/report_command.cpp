@@ -19,6 +19,7 @@ namespace {
 
 void write_page(const std::vector<std::string>& results, const std::string& path) {
   std::vector<std::string> texts;
+  texts.reserve(results.size());
   for (const std::string& result : results) texts.push_back(read_result_file(result).text);
   const std::string page = report_page(texts, results);
   AtomicFile file(path);

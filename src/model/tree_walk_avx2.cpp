@@ -50,24 +50,24 @@ struct Avx2 {
   static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm256_i32gather_epi32(p, at, 4); }
 
-  // A tree's slot at `position`, which is on level kLevel. Up to 32 slots of a level are looked up in
+  // A tree's slot at `position`, which is on level Level. Up to 32 slots of a level are looked up in
   // registers.
-  template <unsigned kLevel>
+  template <unsigned Level>
   static Floats at(const float* slots, Ints position) {
-    if constexpr (kLevel == 0) {
+    if constexpr (Level == 0) {
       return _mm256_broadcast_ss(slots + 1);
-    } else if constexpr (kLevel <= 2) {
+    } else if constexpr (Level <= 2) {
       return _mm256_permutevar8x32_ps(_mm256_loadu_ps(slots), position);
-    } else if constexpr (kLevel <= 5) {
-      return among<(1U << kLevel) / 8>(slots + (1U << kLevel), position);
+    } else if constexpr (Level <= 5) {
+      return among<(1U << Level) / 8>(slots + (1U << Level), position);
     } else {
       return gather(slots, position);
     }
   }
-  template <unsigned kLevel>
+  template <unsigned Level>
   static Ints at(const std::int32_t* slots, Ints position) {
-    if constexpr (kLevel <= 5) {
-      return _mm256_castps_si256(at<kLevel>(reinterpret_cast<const float*>(slots), position));
+    if constexpr (Level <= 5) {
+      return _mm256_castps_si256(at<Level>(reinterpret_cast<const float*>(slots), position));
     } else {
       return gather(slots, position);
     }
@@ -85,15 +85,15 @@ struct Avx2 {
   }
 
  private:
-  // One of 8·kRegisters slots, by the low bits of the position.
-  template <unsigned kRegisters>
+  // One of 8·Registers slots, by the low bits of the position.
+  template <unsigned Registers>
   static Floats among(const float* slots, Ints position) {
-    if constexpr (kRegisters == 1) {
+    if constexpr (Registers == 1) {
       return _mm256_permutevar8x32_ps(_mm256_loadu_ps(slots), position);
     } else {
-      constexpr int kBit = kRegisters == 2 ? 3 : 4;
-      const Floats low = among<kRegisters / 2>(slots, position);
-      const Floats high = among<kRegisters / 2>(slots + 4 * kRegisters, position);
+      constexpr int kBit = Registers == 2 ? 3 : 4;
+      const Floats low = among<Registers / 2>(slots, position);
+      const Floats high = among<Registers / 2>(slots + 4 * Registers, position);
       return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(position, 31 - kBit)));
     }
   }

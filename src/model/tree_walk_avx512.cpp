@@ -53,29 +53,29 @@ struct Avx512 {
   static Floats gather(const float* p, Ints at) { return _mm512_i32gather_ps(at, p, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm512_i32gather_epi32(at, p, 4); }
 
-  // A tree's slot at `position`, which is on level kLevel. Up to 64 slots of a level are looked up in
+  // A tree's slot at `position`, which is on level Level. Up to 64 slots of a level are looked up in
   // registers.
-  template <unsigned kLevel>
+  template <unsigned Level>
   static Floats at(const float* slots, Ints position) {
-    if constexpr (kLevel == 0) {
+    if constexpr (Level == 0) {
       return _mm512_set1_ps(slots[1]);
-    } else if constexpr (kLevel <= 3) {
+    } else if constexpr (Level <= 3) {
       return _mm512_permutexvar_ps(position, _mm512_loadu_ps(slots));
-    } else if constexpr (kLevel == 4) {
+    } else if constexpr (Level == 4) {
       return _mm512_permutexvar_ps(position, _mm512_loadu_ps(slots + 16));
-    } else if constexpr (kLevel == 5) {
+    } else if constexpr (Level == 5) {
       return among32(slots + 32, position);
-    } else if constexpr (kLevel == 6) {
+    } else if constexpr (Level == 6) {
       const Mask high = _mm512_test_epi32_mask(position, _mm512_set1_epi32(32));
       return _mm512_mask_blend_ps(high, among32(slots + 64, position), among32(slots + 96, position));
     } else {
       return gather(slots, position);
     }
   }
-  template <unsigned kLevel>
+  template <unsigned Level>
   static Ints at(const std::int32_t* slots, Ints position) {
-    if constexpr (kLevel <= 6) {
-      return _mm512_castps_si512(at<kLevel>(reinterpret_cast<const float*>(slots), position));
+    if constexpr (Level <= 6) {
+      return _mm512_castps_si512(at<Level>(reinterpret_cast<const float*>(slots), position));
     } else {
       return gather(slots, position);
     }

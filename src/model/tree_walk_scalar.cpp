@@ -28,7 +28,8 @@ std::size_t leaf_of(const PackedTrees& trees, std::size_t tree, const TreeRows& 
   while (trees.child[slot] >= 0) {
     slot = static_cast<std::size_t>(trees.child[slot]) + (goes_right(trees, slot, rows, row) ? 1 : 0);
   }
-  return static_cast<std::size_t>(~trees.child[slot]);
+  const std::int32_t leaf = ~trees.child[slot];
+  return static_cast<std::size_t>(leaf);
 }
 
 bool gather_block(const float* x, std::size_t, std::size_t, const std::uint32_t* columns, std::size_t inputs,

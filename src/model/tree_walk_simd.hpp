@@ -18,38 +18,38 @@ template <class V>
 constexpr std::size_t kBlock = kGroups* V::kLanes;
 
 // Whether a lane goes right at one split that all lanes are at.
-template <class V, bool kMissing, bool kExact>
+template <class V, bool Missing, bool Exact>
 typename V::Mask right_at(const PackedTrees& trees, std::size_t slot, const float* lanes,
                           typename V::Mask& tie) {
   const auto value = V::load(lanes + trees.input[slot]), threshold = V::broadcast(trees.threshold[slot]);
   auto right = V::not_less(value, threshold);
-  if constexpr (kMissing)
+  if constexpr (Missing)
     right = V::and_not(V::both(V::fill(trees.missing_left[slot]), V::is_nan(value)), right);
-  if constexpr (kExact) tie = V::either(tie, V::equal(value, threshold));
+  if constexpr (Exact) tie = V::either(tie, V::equal(value, threshold));
   return right;
 }
 
 // The first levels: every split of them is compared with all lanes, and the lanes choose. Costs more
 // comparisons than there are steps, and no look-up. A tie (a value that is the threshold, rounded) may be at
 // a split that its lane does not come to.
-template <class V, unsigned kLevels, bool kMissing, bool kExact>
+template <class V, unsigned Levels, bool Missing, bool Exact>
 typename V::Ints descend_together(const PackedTrees& trees, std::size_t tree_slot, const float* lanes,
                                   typename V::Mask& tie) {
   using Mask = typename V::Mask;
   const auto at = [&](std::size_t heap) {
-    return right_at<V, kMissing, kExact>(trees, tree_slot + heap, lanes, tie);
+    return right_at<V, Missing, Exact>(trees, tree_slot + heap, lanes, tie);
   };
   auto position = V::broadcast(1);
-  if constexpr (kLevels > 0) {
+  if constexpr (Levels > 0) {
     const Mask root = at(1);
     position = V::child(position, root);
-    if constexpr (kLevels > 1) {
+    if constexpr (Levels > 1) {
       const Mask second = V::choose(root, at(3), at(2));
       position = V::child(position, second);
-      if constexpr (kLevels > 2) {
+      if constexpr (Levels > 2) {
         const Mask third = V::choose(second, V::choose(root, at(7), at(5)), V::choose(root, at(6), at(4)));
         position = V::child(position, third);
-        if constexpr (kLevels > 3) {
+        if constexpr (Levels > 3) {
           const Mask low = V::choose(second, V::choose(root, at(14), at(10)), V::choose(root, at(12), at(8)));
           const Mask high =
               V::choose(second, V::choose(root, at(15), at(11)), V::choose(root, at(13), at(9)));
@@ -62,30 +62,30 @@ typename V::Ints descend_together(const PackedTrees& trees, std::size_t tree_slo
 }
 
 // All ones in lanes that go right, of lanes at different splits.
-template <class V, bool kMissing, bool kExact>
+template <class V, bool Missing, bool Exact>
 typename V::Mask right_of(const float* lanes, typename V::Floats threshold, typename V::Ints input,
                           typename V::Ints missing_left, typename V::Mask& tie) {
   const auto value = V::gather(lanes, V::add(input, V::lane_numbers()));
   auto right = V::not_less(value, threshold);
-  if constexpr (kMissing) right = V::and_not(V::both(V::negative(missing_left), V::is_nan(value)), right);
-  if constexpr (kExact) tie = V::either(tie, V::equal(value, threshold));
+  if constexpr (Missing) right = V::and_not(V::both(V::negative(missing_left), V::is_nan(value)), right);
+  if constexpr (Exact) tie = V::either(tie, V::equal(value, threshold));
   return right;
 }
 
-template <class V, unsigned kLevel, unsigned kDepth, bool kMissing, bool kExact>
+template <class V, unsigned Level, unsigned Depth, bool Missing, bool Exact>
 void descend_apart(const PackedTrees& trees, std::size_t tree_slot, const float* block,
                    typename V::Ints* position, typename V::Mask* tie) {
-  if constexpr (kLevel < kDepth) {
+  if constexpr (Level < Depth) {
     for (std::size_t g = 0; g < kGroups; ++g) {
       auto missing_left = V::broadcast(0);
-      if constexpr (kMissing)
-        missing_left = V::template at<kLevel>(trees.missing_left + tree_slot, position[g]);
-      const auto right = right_of<V, kMissing, kExact>(
-          block + g * V::kLanes, V::template at<kLevel>(trees.threshold + tree_slot, position[g]),
-          V::template at<kLevel>(trees.input + tree_slot, position[g]), missing_left, tie[g]);
+      if constexpr (Missing)
+        missing_left = V::template at<Level>(trees.missing_left + tree_slot, position[g]);
+      const auto right = right_of<V, Missing, Exact>(
+          block + g * V::kLanes, V::template at<Level>(trees.threshold + tree_slot, position[g]),
+          V::template at<Level>(trees.input + tree_slot, position[g]), missing_left, tie[g]);
       position[g] = V::child(position[g], right);
     }
-    descend_apart<V, kLevel + 1, kDepth, kMissing, kExact>(trees, tree_slot, block, position, tie);
+    descend_apart<V, Level + 1, Depth, Missing, Exact>(trees, tree_slot, block, position, tie);
   }
 }
 
@@ -126,28 +126,28 @@ typename V::Ints settle(const PackedTrees& trees, std::size_t tree, const TreeRo
 }
 
 // Leaves that a block's rows reach in a complete tree, counted from the tree's first.
-template <class V, unsigned kDepth, bool kMissing, bool kExact>
+template <class V, unsigned Depth, bool Missing, bool Exact>
 void complete_leaves(const PackedTrees& trees, std::size_t tree, const TreeRows& rows, std::size_t row,
                      typename V::Ints* leaf) {
-  constexpr unsigned kTogether = kDepth < V::kLevelsTogether ? kDepth : V::kLevelsTogether;
+  constexpr unsigned kTogether = Depth < V::kLevelsTogether ? Depth : V::kLevelsTogether;
   const float* block = rows.x + row * rows.inputs;
   typename V::Mask tie[kGroups];
   for (std::size_t g = 0; g < kGroups; ++g) {
     tie[g] = V::none();
-    leaf[g] = descend_together<V, kTogether, kMissing, kExact>(trees, tree << kDepth, block + g * V::kLanes,
-                                                               tie[g]);
+    leaf[g] =
+        descend_together<V, kTogether, Missing, Exact>(trees, tree << Depth, block + g * V::kLanes, tie[g]);
   }
-  descend_apart<V, kTogether, kDepth, kMissing, kExact>(trees, tree << kDepth, block, leaf, tie);
+  descend_apart<V, kTogether, Depth, Missing, Exact>(trees, tree << Depth, block, leaf, tie);
   for (std::size_t g = 0; g < kGroups; ++g) {
-    if constexpr (kExact) {
+    if constexpr (Exact) {
       if (V::any(tie[g])) leaf[g] = settle<V>(trees, tree, rows, row + g * V::kLanes, leaf[g], tie[g]);
     }
-    leaf[g] = V::add(leaf[g], V::broadcast(-(1 << kDepth)));
+    leaf[g] = V::add(leaf[g], V::broadcast(-(1 << Depth)));
   }
 }
 
 // Leaves that a block's rows reach in a deep tree, counted from the first of all trees.
-template <class V, bool kMissing, bool kExact>
+template <class V, bool Missing, bool Exact>
 void deep_leaves(const PackedTrees& trees, std::size_t tree, const TreeRows& rows, std::size_t row,
                  typename V::Ints* leaf) {
   const float* block = rows.x + row * rows.inputs;
@@ -166,28 +166,28 @@ void deep_leaves(const PackedTrees& trees, std::size_t tree, const TreeRows& row
       walking = true;
       auto equal = V::none();
       auto missing_left = V::broadcast(0);
-      if constexpr (kMissing) missing_left = V::gather(trees.missing_left, slot[g]);
+      if constexpr (Missing) missing_left = V::gather(trees.missing_left, slot[g]);
       const auto right =
-          right_of<V, kMissing, kExact>(block + g * V::kLanes, V::gather(trees.threshold, slot[g]),
-                                        V::gather(trees.input, slot[g]), missing_left, equal);
-      if constexpr (kExact) tie[g] = V::either(tie[g], V::and_not(arrived, equal));
+          right_of<V, Missing, Exact>(block + g * V::kLanes, V::gather(trees.threshold, slot[g]),
+                                      V::gather(trees.input, slot[g]), missing_left, equal);
+      if constexpr (Exact) tie[g] = V::either(tie[g], V::and_not(arrived, equal));
       slot[g] = V::blend(arrived, slot[g], V::next(child[g], right));
       child[g] = V::gather(trees.child, slot[g]);
     }
   }
   for (std::size_t g = 0; g < kGroups; ++g) {
-    if constexpr (kExact) {
+    if constexpr (Exact) {
       if (V::any(tie[g])) child[g] = settle<V>(trees, tree, rows, row + g * V::kLanes, child[g], tie[g]);
     }
     leaf[g] = V::inverse(child[g]);
   }
 }
 
-// kDepth above kCompleteDepth: deep trees.
-template <class V, unsigned kDepth, bool kMissing, bool kExact>
+// Depth above kCompleteDepth: deep trees.
+template <class V, unsigned Depth, bool Missing, bool Exact>
 void walk_block(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                 std::size_t row, std::int64_t* sums) {
-  constexpr bool kComplete = kDepth <= kCompleteDepth;
+  constexpr bool kComplete = Depth <= kCompleteDepth;
   const std::size_t valid = rows.count - row < kBlock<V> ? rows.count - row : kBlock<V>;
   const auto add = [&](const std::int64_t* block, std::size_t output) {
     std::int64_t* to = sums + output * rows.count + row;
@@ -200,10 +200,10 @@ void walk_block(const PackedTrees& trees, std::size_t first, std::size_t last, c
     typename V::Ints leaf[kGroups];
     const std::int64_t* leaves = trees.leaf;
     if constexpr (kComplete) {
-      complete_leaves<V, kDepth, kMissing, kExact>(trees, tree, rows, row, leaf);
-      leaves += (tree << kDepth) * trees.leaf_width;
+      complete_leaves<V, Depth, Missing, Exact>(trees, tree, rows, row, leaf);
+      leaves += (tree << Depth) * trees.leaf_width;
     } else {
-      deep_leaves<V, kMissing, kExact>(trees, tree, rows, row, leaf);
+      deep_leaves<V, Missing, Exact>(trees, tree, rows, row, leaf);
     }
     if (trees.leaf_width == 1) {
       for (std::size_t g = 0; g < kGroups; ++g) V::accumulate(total[g], leaves, leaf[g]);
@@ -224,30 +224,29 @@ void walk_block(const PackedTrees& trees, std::size_t first, std::size_t last, c
   add(block, trees.output);
 }
 
-template <class V, unsigned kDepth>
+template <class V, unsigned Depth>
 void walk_depth(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                 std::int64_t* sums) {
   for (std::size_t row = 0; row < rows.count; row += kBlock<V>) {
     if (trees.exact == nullptr) {
-      rows.missing ? walk_block<V, kDepth, true, false>(trees, first, last, rows, row, sums)
-                   : walk_block<V, kDepth, false, false>(trees, first, last, rows, row, sums);
+      rows.missing ? walk_block<V, Depth, true, false>(trees, first, last, rows, row, sums)
+                   : walk_block<V, Depth, false, false>(trees, first, last, rows, row, sums);
     } else {
-      rows.missing ? walk_block<V, kDepth, true, true>(trees, first, last, rows, row, sums)
-                   : walk_block<V, kDepth, false, true>(trees, first, last, rows, row, sums);
+      rows.missing ? walk_block<V, Depth, true, true>(trees, first, last, rows, row, sums)
+                   : walk_block<V, Depth, false, true>(trees, first, last, rows, row, sums);
     }
   }
 }
 
-template <class V, unsigned kDepth = 0>
+template <class V, unsigned Depth = 0>
 void walk_any_depth(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                     std::int64_t* sums) {
-  if constexpr (kDepth > kCompleteDepth) {
-    walk_depth<V, kDepth>(trees, first, last, rows, sums);
-  } else if (trees.child == nullptr && trees.depth == kDepth) {
-    walk_depth<V, kDepth>(trees, first, last, rows, sums);
-  } else {
-    walk_any_depth<V, kDepth + 1>(trees, first, last, rows, sums);
+  if constexpr (Depth <= kCompleteDepth) {
+    if (trees.child != nullptr || trees.depth != Depth) {
+      return walk_any_depth<V, Depth + 1>(trees, first, last, rows, sums);
+    }
   }
+  walk_depth<V, Depth>(trees, first, last, rows, sums);
 }
 
 // Turns 8 rows × 8 columns into 8 columns × 8 rows.

@@ -97,7 +97,8 @@ class UbjsonReader {
       fail("a length");
     }
     const double found = number_of(type, bits(width));
-    if (found < 0 || found > static_cast<double>((bytes_.size() - at_) / item_bytes)) {
+    const std::size_t most = (bytes_.size() - at_) / item_bytes;
+    if (found < 0 || found > static_cast<double>(most)) {
       throw Error(ErrorCode::input,
                   fmt::format("model {}: its UBJSON announces {} items of {} bytes at byte {}; the file has "
                               "{} bytes",

@@ -84,7 +84,7 @@ TEST(LightgbmReader, SaysWhatIsWrong) {
        "model m: tree 0 is linear in its leaves; expected constant leaves"},
   };
   for (const auto& [text, message] : cases) {
-    test::expect_error(ErrorCode::input, message, [&] { read(text); });
+    test::expect_error(ErrorCode::input, message, [&bad = text] { read(bad); });
   }
 }
 

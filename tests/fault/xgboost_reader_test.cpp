@@ -94,7 +94,7 @@ TEST(XgboostReader, SaysWhatIsWrong) {
        "model m: tree 0 has category 100000000; expected a whole number below 16777216"},
   };
   for (const auto& [bytes, message] : cases) {
-    test::expect_error(ErrorCode::input, message, [&] { read(bytes); });
+    test::expect_error(ErrorCode::input, message, [&bad = bytes] { read(bad); });
   }
 }
 
