@@ -91,13 +91,26 @@ class BlackBox::TypedWorker final : public Worker {
   void put_place(std::size_t slot, const RowBall& ball, const RowBall::Place& place) {
     Slot& held = slots_[slot];
     T* const out = points_.row(slot);
-    const bool same_base = held.base == place.base && (held.radius == place.radius || place.base == 0);
-    if (held.row != ball.row() || !same_base) {
-      ball.fill(place, std::span<T>(out, points_.columns()));
-    } else if (held.own != RowBall::Place::kNone) {
-      // Undo the one write instead of filling the row again.
-      out[held.own] = static_cast<T>(ball.base_coordinate(place, held.own));
+    const auto has_base = [&](const Slot& other) {
+      return other.row == ball.row() && other.base == place.base &&
+             (other.radius == place.radius || place.base == 0);
+    };
+    if (!has_base(held)) {
+      // The point before, or the one before its mirror image, mostly has the base: copying is less than
+      // making it.
+      std::size_t back = std::min<std::size_t>(slot, 2);
+      while (back > 0 && !has_base(slots_[slot - back])) --back;
+      if (back > 0) {
+        std::copy_n(points_.row(slot - back), points_.columns(), out);
+        held.own = slots_[slot - back].own;
+      } else {
+        ball.fill(place, std::span<T>(out, points_.columns()));
+        held.own = RowBall::Place::kNone;
+      }
     }
+    // Undo the one write instead of filling the row again.
+    if (held.own != RowBall::Place::kNone)
+      out[held.own] = static_cast<T>(ball.base_coordinate(place, held.own));
     if (place.own != RowBall::Place::kNone) out[place.own] = static_cast<T>(ball.own_coordinate(place));
     held = {ball.row(), place.radius, place.base, place.own};
   }
