@@ -60,7 +60,7 @@ case "${1:?usage: web/bundle.sh FOLDER | --check | --modules}" in
     if install_modules; then
       work_folder "$out/work"
       (cd "$out/work" && node_modules/.bin/esbuild src/main.ts --bundle --minify --format=iife --target=es2020 \
-        --charset=ascii --legal-comments=none --log-level=warning --outfile=report.js)
+        --charset=ascii --legal-comments=eof --log-level=warning --outfile=report.js)
       node "$web/embed.mjs" "$out/report_assets.cpp" "$out/work/report.js" "$out/work/report.css"
       touch "$out/complete"
     else
