@@ -54,8 +54,8 @@ demo-functions: program ## measure functions whose gamma is known
 	scripts/demo_functions.sh
 
 bench: build ## run the benchmarks
-	@venv=$$(scripts/setup.sh --venv) && "$$venv/bin/python" bench/onnx_models.py build/bench/models || \
-	  echo "bench: 'make setup' makes what writes the ONNX models"
+	@venv=$$(scripts/setup.sh --venv) && "$$venv/bin/python" bench/onnx_models.py build/bench/models && \
+	  "$$venv/bin/python" bench/tree_models.py build/bench/models || echo "bench: 'make setup' makes what trains the models"
 	@for program in build/bench/*_bench; do if [ -x "$$program" ]; then echo "== $$program"; "$$program" || exit 1; fi; done
 
 format: ## put all C++ into form

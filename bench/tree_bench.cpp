@@ -148,6 +148,6 @@ void run(const std::filesystem::path& folder) {
 }  // namespace harmonia::bench
 
 int main(int argc, char** argv) {
-  harmonia::bench::run(argc > 1 ? argv[1] : "build/bench-models");
+  harmonia::bench::run(argc > 1 ? argv[1] : "build/bench/models");
   return 0;
 }
