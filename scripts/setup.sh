@@ -29,10 +29,10 @@ fail() {
 
 # One line on why the tool that wrote LOG failed.
 reason() {
-  if grep -qiE 'could not resolve|failure resolving|could not connect|unable to connect|connection broken|timed out' "$1"; then
+  if grep -qiE 'could not resolve|failure resolving|could not connect|unable to connect|connection broken|timed out|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT' "$1"; then
     echo "the registry cannot be reached; log: $1"
   else
-    echo "$(grep -m1 -E '^(E:|ERROR)' "$1" || tail -n1 "$1"); log: $1"
+    echo "$(grep -m1 -E '^(E:|ERROR|npm (ERR!|error))' "$1" || tail -n1 "$1"); log: $1"
   fi
 }
 
@@ -129,16 +129,21 @@ install_onnxruntime() {
     rm -rf "$work" "$folder"
     mkdir -p "$work/lib" "$work/include"
     for name in "$onnxruntime_library" "$onnxruntime_headers"; do
-      if ! (cd "$work" && npm pack --silent "$name" >"$cache/npm.log" 2>&1 9>&-); then
+      if ! (cd "$work" && npm pack --loglevel=error "$name" >"$cache/npm.log" 2>&1 9>&-); then
         echo "setup: ONNX Runtime is left out: $name cannot be fetched ($(reason "$cache/npm.log"))"
         rm -rf "$work"
         exec 9>&-
         return 0
       fi
     done
-    tar -xzf "$work"/onnxruntime-node-*.tgz -C "$work/lib" --strip-components=5 \
-      --wildcards "package/bin/napi-v*/linux/$machine/libonnxruntime.so.1"
-    tar -xzf "$work"/siteed-*.tgz -C "$work/include" --strip-components=4 package/prebuilt/include/onnxruntime
+    if ! { tar -xzf "$work"/onnxruntime-node-*.tgz -C "$work/lib" --strip-components=5 \
+      --wildcards "package/bin/napi-v*/linux/$machine/libonnxruntime.so.1" &&
+      tar -xzf "$work"/siteed-*.tgz -C "$work/include" --strip-components=4 package/prebuilt/include/onnxruntime; }; then
+      echo "setup: ONNX Runtime is left out: what was fetched has another layout than expected"
+      rm -rf "$work"
+      exec 9>&-
+      return 0
+    fi
     ln -s libonnxruntime.so.1 "$work/lib/libonnxruntime.so"
     rm "$work"/*.tgz
     touch "$work/complete"

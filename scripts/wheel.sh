@@ -31,5 +31,6 @@ if [ ! -e "$place/complete" ]; then
     touch "$place/complete"
   fi
 fi
-find "$cache" -maxdepth 1 -name 'package-*' -mtime +7 -exec rm -rf {} +
+touch "$place"
+find "$cache" -maxdepth 1 -name 'package-*' -mtime +7 ! -path "$place" -exec rm -rf {} +
 echo "$place"

@@ -52,7 +52,7 @@ void CompareCommand::execute() {
                 fmt::format("{} to compare on {}; expected at least two models and the data",
                             counted(models.size(), "model"), subject.data));
   }
-  check_paths(run, subject);
+  check_paths(run, subject, models);
   if (std::set<std::string>(models.begin(), models.end()).size() < models.size()) {
     throw Error(ErrorCode::usage, "a model is named twice; expected different models");
   }

@@ -29,7 +29,7 @@ struct GammaCommand {
 void GammaCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
-  check_paths(run, subject);
+  check_paths(run, subject, {subject.model});
   asked_options(flags);
   subject.model_options.stop = stop;
   Subject what = open_subject(subject);

@@ -28,8 +28,10 @@ GammaOptions asked_options(const GammaFlags& flags);
 GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& options, const Subject& subject,
                             const std::string& command_line);
 
-/// Throws Error(usage) for two results in one file, or a result over its data.
-void check_paths(const RunOptions& run, const SubjectOptions& subject);
+/// Throws Error(usage) for two results in one file, or a result over a file that is read: models, data,
+/// schema, the rows of a hull.
+void check_paths(const RunOptions& run, const SubjectOptions& subject,
+                 const std::vector<std::string>& models);
 
 /// Prints what a run will ask of `models`, each measured `times` times.
 void print_forecast(const Subject& subject, const GammaOptions& options,

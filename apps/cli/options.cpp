@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "harmonia/data/spread.hpp"
 #include "harmonia/model/feature_names.hpp"
 
@@ -150,6 +152,11 @@ void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOp
   if (options.data_options.columns.empty()) check_features(model, data);
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code unreachable;
+  return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, unreachable));
+}
+
 std::string command_line(int argc, char** argv) {
   std::string line = "harmonia";
   bool secret = false;
@@ -158,7 +165,8 @@ std::string command_line(int argc, char** argv) {
     if (secret) word = "…";
     secret = word == "--header";
     if (word.starts_with("--header=")) word = "--header=…";
-    const bool plain = !word.empty() && word.find_first_of(" '\"$`\\|&;<>()*?#~") == std::string::npos;
+    const bool plain =
+        !word.empty() && word.find_first_of(" \t\n'\"$`\\|&;<>()[]{}!*?#~") == std::string::npos;
     std::string quoted = "'";
     for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     line += " " + (plain ? word : quoted + "'");

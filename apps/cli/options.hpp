@@ -59,6 +59,9 @@ Subject open_subject(const SubjectOptions& options);
 /// are.
 void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options);
 
+/// Whether two names, neither of them empty, are of one file.
+bool same_file(const std::string& a, const std::string& b);
+
 /// The command line to repeat a run, with the values of headers left out.
 std::string command_line(int argc, char** argv);
 

@@ -17,14 +17,11 @@
 namespace harmonia {
 namespace {
 
-void write_page(const std::vector<std::string>& results, const std::string& path) {
+std::string page_of(const std::vector<std::string>& results) {
   std::vector<std::string> texts;
   texts.reserve(results.size());
   for (const std::string& result : results) texts.push_back(read_result_file(result).text);
-  const std::string page = report_page(texts, results);
-  AtomicFile file(path);
-  file.write(page);
-  file.commit();
+  return report_page(texts, results);
 }
 
 struct ReportCommand {
@@ -33,11 +30,14 @@ struct ReportCommand {
 
   void execute() const {
     check_report();
-    if (std::find(results.begin(), results.end(), out) != results.end()) {
+    if (std::any_of(results.begin(), results.end(),
+                    [&](const auto& result) { return same_file(result, out); })) {
       throw Error(ErrorCode::usage,
                   fmt::format("{} is named twice; expected a file of its own for the page", out));
     }
-    write_page(results, out);
+    AtomicFile file(out);
+    file.write(page_of(results));
+    file.commit();
     fmt::print("{}\n", out);
   }
 };
@@ -48,9 +48,10 @@ void check_report() {
   if (const std::string missing = report_missing(); !missing.empty()) throw Error(ErrorCode::usage, missing);
 }
 
-ReportOutput::ReportOutput(const RunOptions& options) : html_(options.html), json_(options.json) {
-  if (html_.empty()) return;
+ReportOutput::ReportOutput(const RunOptions& options) : json_(options.json) {
+  if (options.html.empty()) return;
   check_report();
+  page_ = std::make_unique<AtomicFile>(options.html);
   if (!json_.empty()) {
     // The page is made of the file, so that it has to be there to be read.
     if (std::filesystem::exists(json_) && !std::filesystem::is_regular_file(json_)) {
@@ -58,20 +59,23 @@ ReportOutput::ReportOutput(const RunOptions& options) : html_(options.html), jso
     }
     return;
   }
-  std::string path = (std::filesystem::temp_directory_path() / "harmonia-XXXXXX").string();
-  const int descriptor = ::mkstemp(path.data());
-  if (descriptor < 0) throw Error(ErrorCode::input, fmt::format("cannot write {}", path));
-  ::close(descriptor);
-  json_ = path;
-  temporary_ = true;
+  std::string folder = (std::filesystem::temp_directory_path() / "harmonia-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) {
+    throw Error(ErrorCode::input, fmt::format("cannot make the folder {}", folder));
+  }
+  folder_ = folder;
+  json_ = folder + "/result.json";
 }
 
 ReportOutput::~ReportOutput() {
-  if (temporary_) std::remove(json_.c_str());
+  std::error_code gone;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, gone);
 }
 
-void ReportOutput::write() const {
-  if (!html_.empty()) write_page({json_}, html_);
+void ReportOutput::write() {
+  if (!page_) return;
+  page_->write(page_of({json_}));
+  page_->commit();
 }
 
 void add_report_command(CLI::App& program) {

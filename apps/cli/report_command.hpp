@@ -1,8 +1,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 
+#include "harmonia/core/atomic_file.hpp"
 #include "options.hpp"
 
 namespace harmonia {
@@ -17,7 +19,8 @@ void check_report();
 /// --json names, or of one that is removed afterwards.
 class ReportOutput {
  public:
-  /// Throws Error(usage) before anything is measured if a page is wanted and this build writes none.
+  /// Throws before anything is measured: Error(usage) if a page is wanted and this build writes none,
+  /// Error(input) if it cannot be written where it is wanted.
   explicit ReportOutput(const RunOptions& options);
   ~ReportOutput();
   ReportOutput(const ReportOutput&) = delete;
@@ -26,11 +29,11 @@ class ReportOutput {
   /// Where the command has to write its JSON; empty: nowhere.
   const std::string& json() const { return json_; }
   /// Writes the page, if one is wanted, of the JSON that is there now.
-  void write() const;
+  void write();
 
  private:
-  std::string html_, json_;
-  bool temporary_ = false;
+  std::string json_, folder_;  // folder_: of a JSON that nobody asked for
+  std::unique_ptr<AtomicFile> page_;
 };
 
 }  // namespace harmonia

@@ -30,7 +30,7 @@ struct SweepCommand {
 void SweepCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
-  check_paths(run, subject);
+  check_paths(run, subject, {subject.model});
   asked_options(flags);
   const std::vector<double> each = parse_radii(radii);
   subject.model_options.stop = stop;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace harmonia {
@@ -30,16 +31,16 @@ struct Weights {
 
   // Moves towards `target` until the first weight is 0, and lets go of all that are. At least one goes.
   void move_towards(const Eigen::VectorXd& target) {
-    double share = 1;
+    double share = std::numeric_limits<double>::infinity();
     Eigen::Index least = 0;
     for (Eigen::Index k = 0; k < value.size(); ++k) {
       if (target[k] > 0) continue;
-      const double until = value[k] / (value[k] - target[k]);
+      const double until = value[k] > 0 ? value[k] / (value[k] - target[k]) : 0;
       if (!(until < share)) continue;
       share = until;
       least = k;
     }
-    value += share * (target - value);
+    value += std::min(share, 1.0) * (target - value);
     value[least] = 0;
     std::vector<Eigen::Index> kept;
     std::vector<double> rest;

@@ -7,28 +7,18 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
+#include "carriers.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "share_run.hpp"
 
 namespace harmonia {
 namespace {
 
+constexpr double kRounding = 64;  // units in the last place of the value that a gamma of nothing may come to
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-// How many values carry a sum: k for k equal values among zeros.
-class Carriers {
- public:
-  void add(double value) {
-    sizes_ += std::abs(value);
-    squares_ += value * value;
-  }
-  bool enough() const { return squares_ > 0 && sizes_ * sizes_ >= kTrustedValues * squares_; }
-  bool none() const { return squares_ == 0; }
-
- private:
-  double sizes_ = 0, squares_ = 0;
-};
 
 void check(std::span<const Model* const> models, const GammaOptions& options) {
   if (models.size() < 2) {
@@ -46,6 +36,12 @@ void check(std::span<const Model* const> models, const GammaOptions& options) {
                 "output all has a gamma a column; compare needs one a row: label, predicted, column:K, norm "
                 "or angle");
   }
+}
+
+// Plug-in and split estimate of a row; 0 if they are rounding.
+std::pair<double, double> beyond_rounding(const GammaColumns& columns, std::size_t row) {
+  if (columns.gamma[row] <= columns.rounding * std::abs(columns.value[row])) return {0, 0};
+  return {columns.gamma[row], columns.split[row]};
 }
 
 Verdict verdict_of(const PairedDifference& gamma) {
@@ -83,7 +79,7 @@ void GammaColumns::add(const GammaRow& row) {
   split.push_back(row.split.value_or(gamma.back()));
   value.push_back(row.value.value_or(kNone));
   decided_class.push_back(row.decided_class);
-  sparse |= row.outcome == Outcome::sparse;
+  sparse |= row.sparse();
 }
 
 PairedDifference paired_difference(const GammaColumns& a, const GammaColumns& b, double confidence) {
@@ -91,13 +87,15 @@ PairedDifference paired_difference(const GammaColumns& a, const GammaColumns& b,
   Carriers of_a, of_b, of_lower, of_upper;
   for (std::size_t i = 0; i < std::min(a.gamma.size(), b.gamma.size()); ++i) {
     if (std::isnan(a.gamma[i]) || std::isnan(b.gamma[i])) continue;
-    plug_in.add(a.gamma[i] - b.gamma[i]);
-    lower.add(a.split[i] - b.gamma[i]);
-    upper.add(a.gamma[i] - b.split[i]);
-    of_a.add(a.gamma[i]);
-    of_b.add(b.gamma[i]);
-    of_lower.add(a.split[i] - b.gamma[i]);
-    of_upper.add(a.gamma[i] - b.split[i]);
+    const auto [gamma_a, split_a] = beyond_rounding(a, i);
+    const auto [gamma_b, split_b] = beyond_rounding(b, i);
+    plug_in.add(gamma_a - gamma_b);
+    lower.add(split_a - gamma_b);
+    upper.add(gamma_a - split_b);
+    of_a.add(gamma_a);
+    of_b.add(gamma_b);
+    of_lower.add(split_a - gamma_b);
+    of_upper.add(gamma_a - split_b);
   }
   PairedDifference result;
   result.rows = plug_in.count();
@@ -155,6 +153,9 @@ CompareResult compare(std::span<const Model* const> models, RowSource& data, con
   std::vector<double> means;
   for (std::size_t m = 0; m < models.size(); ++m) {
     GammaColumns columns;
+    const bool single = models[m]->info().scalar == Scalar::float32;
+    columns.rounding =
+        kRounding * (single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon());
     const auto sink = [&](const GammaRow& row) {
       const std::size_t place = columns.gamma.size();
       columns.add(row);
@@ -171,6 +172,11 @@ CompareResult compare(std::span<const Model* const> models, RowSource& data, con
     data.rewind();
     SharedRun part(run, m, models.size());
     result.summaries.push_back(gamma(*models[m], data, options, part.run(), sink));
+    if (columns.gamma.size() != result.rows.size()) {
+      throw Error(ErrorCode::input,
+                  fmt::format("{} changed while it was read: it had {}, and then {}", data.info().source,
+                              counted(result.rows.size(), "row"), columns.gamma.size()));
+    }
     result.evaluations += result.summaries.back().evaluations;
     means.push_back(result.summaries.back().gamma.mean.value_or(kNone));
     result.columns.push_back(std::move(columns));

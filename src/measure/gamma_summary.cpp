@@ -55,7 +55,7 @@ void MeanGamma::add(const GammaRow& row) {
   plug_in_.add(*row.gamma);
   sizes_ += *row.gamma;
   squares_ += *row.gamma * *row.gamma;
-  sparse_ |= row.outcome == Outcome::sparse;
+  sparse_ |= row.sparse();
   split_.add(row.split.value_or(*row.gamma));
   if (row.value) value_.add(*row.value);
   const double error = row.standard_error.value_or(0);

@@ -343,8 +343,8 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
       if (ball_.nominal() && std::isfinite(laplacian)) row.laplacian = laplacian;
     }
     row.outcome = exact()                         ? Outcome::exact
-                  : now.sparse                    ? Outcome::sparse
                   : limit_ < plan_.limit          ? Outcome::budget
+                  : now.sparse                    ? Outcome::sparse
                   : met_floor_ && !met_precision_ ? Outcome::floor
                                                   : Outcome::sampled;
     row.explain = sums_[e].explain;

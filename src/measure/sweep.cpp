@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "carriers.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "share_run.hpp"
@@ -74,13 +75,18 @@ std::optional<GrowthExponent> growth(const std::vector<SweepPoint>& points,
   double squares = 0;
   for (const SweepPoint& point : points) squares += std::pow(std::log(point.radius) - centre, 2);
   GrowthExponent result;
-  bool exact = true;
+  bool exact = true, carried = true;
   std::vector<double> moves(gammas.front().size(), 0.0);
   for (std::size_t k = 0; k < points.size(); ++k) {
     const double weight = (std::log(points[k].radius) - centre) / squares,
                  mean = *points[k].summary.gamma.mean;
     result.value += weight * std::log(mean);
-    for (std::size_t i = 0; i < moves.size(); ++i) moves[i] += weight * (gammas[k][i] - mean) / mean;
+    Carriers carriers;
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      moves[i] += weight * (gammas[k][i] - mean) / mean;
+      if (!std::isnan(gammas[k][i])) carriers.add(gammas[k][i]);
+    }
+    carried &= carriers.enough();
     const auto& outcomes = points[k].summary.outcomes;
     for (const Outcome sampled : {Outcome::sampled, Outcome::floor, Outcome::sparse, Outcome::budget}) {
       exact &= outcomes[static_cast<std::size_t>(sampled)] == 0;
@@ -90,7 +96,7 @@ std::optional<GrowthExponent> growth(const std::vector<SweepPoint>& points,
   for (const double move : moves) {
     if (!std::isnan(move)) moved.add(move);
   }
-  if (!exact || moved.count() < 2) return result;
+  if (!exact || !carried || moved.count() < 2) return result;
   const double t = student_t_quantile(0.5 + confidence / 2, static_cast<double>(moved.count() - 1));
   const Interval interval = mean_interval(moved, t);
   result.low = result.value + interval.low;
@@ -141,6 +147,11 @@ SweepResult sweep(const Model& model, RowSource& data, const std::vector<double>
     result.points.push_back({radii[k], gamma(model, data, at, part.run(), sink)});
     close();
     result.evaluations += result.points.back().summary.evaluations;
+    if (k > 0 && column.size() != gammas.front().size()) {
+      throw Error(ErrorCode::input,
+                  fmt::format("{} changed while it was read: it had {}, and then {}", data.info().source,
+                              counted(gammas.front().size(), "row"), column.size()));
+    }
     gammas.push_back(std::move(column));
   }
   data.rewind();

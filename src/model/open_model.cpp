@@ -108,18 +108,19 @@ struct Kind {
   std::unique_ptr<Model> (*open)(const std::string&, const ModelOptions&, std::span<const double>);
   std::size_t rows_to_open;  ///< asked of the model when it is opened, to learn its shape
   bool file;                 ///< a model file, which says how wide its rows are
+  bool named_outputs;        ///< one of several outputs may be asked for by its name
   bool (*needs_example)(const std::string&) = nullptr;  ///< of a model file that may not say it after all
 };
 
 // A new kind of model is a new row. The first that recognises an address has it.
 constexpr std::array kKinds{
-    Kind{"function", is_function, open_function, 0, false},
-    Kind{"command", is_command, open_command_model, 1, false},
-    Kind{"http", is_http, open_http_model, 1, false},
-    Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true},
-    Kind{"onnx", is_onnx, open_onnx_model, 0, true, onnx_needs_example},
-    Kind{"xgboost", is_xgboost, open_xgboost, 0, true},
-    Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true},
+    Kind{"function", is_function, open_function, 0, false, false},
+    Kind{"command", is_command, open_command_model, 1, false, false},
+    Kind{"http", is_http, open_http_model, 1, false, true},
+    Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true, true},
+    Kind{"onnx", is_onnx, open_onnx_model, 0, true, true, onnx_needs_example},
+    Kind{"xgboost", is_xgboost, open_xgboost, 0, true, false},
+    Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true, false},
 };
 
 std::string kind_names() {
@@ -154,6 +155,11 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
                 fmt::format("--margin: model {} is of kind {}, whose answers are taken as they are; "
                             "expected a model file",
                             address, kind.name));
+  }
+  if (!options.output_name.empty() && !kind.named_outputs) {
+    throw Error(ErrorCode::usage,
+                fmt::format("--model-output: model {} is of kind {}, whose outputs have no names", address,
+                            kind.name));
   }
   return kind.open(address, options, example);
 }

@@ -38,15 +38,17 @@ std::string ends(const ResultField& statistics) {
 }
 
 // Options that are texts, numbers or lists, as a person writes them.
-std::string word(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string word(const Json& value) {
+  return plain(value.is_string() ? value.get<std::string>() : value.dump());
+}
 
 std::string data_cell(const ResultField& data, const Json& options) {
   std::string text = fmt::format("{}: {} rows, {} features", plain(data.at("source").text()),
                                  grouped(data.at("rows").count()), grouped(data.at("inputs").count()));
   if (options.contains("jitter")) text += ", jittered";
-  if (options.contains("window")) text += fmt::format(", window {}", plain(word(options["window"])));
+  if (options.contains("window")) text += fmt::format(", window {}", word(options["window"]));
   for (const Json& region : options.value("region", Json::array()))
-    text += fmt::format(", in {}", plain(word(region)));
+    text += fmt::format(", in {}", word(region));
   return text;
 }
 
@@ -136,11 +138,11 @@ std::string asked_table(const std::string& command, const ResultField& result) {
     add("model", model_cell(result.at("model"), "path"));
   }
   add("data", data_cell(result.at("data"), options));
-  std::string ball = plain(word(options.value("ball", Json(""))));
+  std::string ball = word(options.value("ball", Json("")));
   if (options.contains("radius")) ball += fmt::format(", radius {}", word(options["radius"]));
-  add("ball", fmt::format("{}, {} average, scale {}", ball, plain(word(options.value("average", Json("")))),
-                          plain(word(options.value("scale", Json(""))))));
-  add("output", plain(word(options.value("output", Json("")))));
+  add("ball", fmt::format("{}, {} average, scale {}", ball, word(options.value("average", Json(""))),
+                          word(options.value("scale", Json("")))));
+  add("output", word(options.value("output", Json(""))));
   for (const char* key : {"sample", "precision", "floor"}) {
     if (const auto found = options.find(key); found != options.end() && !found->is_null())
       add(key, word(*found));
@@ -155,7 +157,7 @@ std::string asked_table(const std::string& command, const ResultField& result) {
 std::string code_block(const std::string& line) {
   std::string fence = "```";
   while (line.find(fence) != std::string::npos) fence += '`';
-  return fmt::format("{}sh\n{}\n{}\n", fence, sentence(line), fence);
+  return fmt::format("{}sh\n{}\n{}\n", fence, printable(trim(line), std::string::npos), fence);
 }
 
 }  // namespace

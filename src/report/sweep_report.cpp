@@ -33,9 +33,10 @@ std::string sweep_text(const SweepResult& result) {
                                     : "at some radius gamma is 0 or has no value: no growth to state";
   }
   const GrowthExponent& growth = *result.growth;
-  const std::string exponent = growth.low
-                                   ? fmt::format("{:.3f} {}", growth.value, interval(growth.low, growth.high))
-                                   : fmt::format("{:.3f} (no interval: rows were sampled)", growth.value);
+  const std::string exponent =
+      growth.low
+          ? fmt::format("{:.3f} {}", growth.value, interval(growth.low, growth.high))
+          : fmt::format("{:.3f} (no interval: rows were sampled, or too few carry gamma)", growth.value);
   return fmt::format(
       "mean gamma grows as radius^{}; a sharp boundary gives 1, smooth curvature 2, and a boundary as steep "
       "as the radius is long lies between",

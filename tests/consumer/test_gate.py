@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def results(harmonia, tmp_path_factory):
+def results(harmonia, root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
 
     def make(name, *arguments):
@@ -23,6 +23,9 @@ def results(harmonia, tmp_path_factory):
         "f4_all": make("f4_all", "gamma", "fn:f4", "uniform:100", "--radius", "0.1", "--output", "all"),
         "wide": make("wide", "gamma", "fn:f4", "uniform:100", "--radius", "0.2"),
         "compare": make("compare", "compare", "fn:f2", "fn:f4", "uniform:100", "--radius", "0.1"),
+        "booster": make("booster", "gamma", root / "examples/booster.json", root / "examples/rows.csv", "--id", "customer", "--radius", "1"),
+        "booster_margin": make("booster_margin", "gamma", root / "examples/booster.json", root / "examples/rows.csv", "--id",
+                               "customer", "--radius", "1", "--margin"),
         "sweep": make("sweep", "sweep", "fn:f4", "uniform:100", "--radii", "0.1,0.2"),
     }
 
@@ -74,6 +77,7 @@ def test_paired_differences_are_those_of_compare(harmonia, results):
         (["f4", "--against", "f4_all"], 'has output "predicted", '),
         (["sweep", "--max-gamma", "1"], "sweep"),
         (["compare", "--against", "f4"], "compare"),
+        (["booster_margin", "--against", "booster"], "has margin "),
     ],
 )
 def test_what_cannot_be_gated(harmonia, results, arguments, message):

@@ -266,6 +266,30 @@ def test_interrupting_a_model_that_does_not_answer(program, server, tmp_path, ki
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("spelt", ["{}", "./{}"])
+@pytest.mark.parametrize("victim", ["booster.json", "rows.csv", "hull.csv"])
+@pytest.mark.parametrize("option", ["--json", "--csv", "--html"])
+def test_a_result_never_overwrites_what_is_read(harmonia, root, tmp_path, option, victim, spelt):
+    for name, source in [("booster.json", "booster.json"), ("rows.csv", "rows.csv"), ("hull.csv", "rows.csv")]:
+        (tmp_path / name).write_bytes((root / "examples" / source).read_bytes())
+    before = (tmp_path / victim).read_bytes()
+    done = harmonia("gamma", "booster.json", "rows.csv", "--id", "customer", "--radius", "1", "--region",
+                    "hull:hull.csv?columns=0", option, spelt.format(victim), cwd=tmp_path)
+    assert done.returncode == USAGE and "is named twice; expected a file of its own for each" in done.stderr
+    assert (tmp_path / victim).read_bytes() == before
+
+
+def test_a_page_that_cannot_be_written_is_said_at_once(harmonia, tmp_path):
+    done = harmonia("gamma", "cmd:cat", "uniform:3", "--radius", "1", "--html", tmp_path / "nowhere" / "page.html")
+    assert done.returncode == USAGE and done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+@pytest.mark.parametrize("model", ["fn:f2", "cmd:cat", "{}/examples/booster.json"])
+def test_an_output_by_name_of_a_model_without_names(harmonia, root, model):
+    done = harmonia("gamma", model.format(root), "uniform:3", "--radius", "1", "--model-output", "y")
+    assert done.returncode == USAGE and done.stderr.count("\n") == 1 and "--model-output" in done.stderr
+
+
 def test_one_file_for_two_results(harmonia, tmp_path):
     path = tmp_path / "out"
     done = harmonia("gamma", "fn:f2", "uniform:3", "--radius", "1", "--json", path, "--csv", path)

@@ -59,6 +59,16 @@ TEST(Compare, DifferencesRankingAndPoints) {
 }
 
 // The same seed gives every model the same points: a model and itself differ nowhere, even sampled.
+// What rounding leaves of models without curvature is no difference.
+TEST(Compare, RoundingRanksNobody) {
+  const RowFunction small(2, [](const double* x) { return x[0] / 3 + x[1] / 7; });
+  const RowFunction large(2, [](const double* x) { return 1000 * (x[0] / 3 + x[1] / 7) + 5000; });
+  const auto data = open_uniform("uniform:300", {});
+  const CompareResult result = compare_on({&small, &large}, *data, cross(0.1));
+  EXPECT_EQ(result.pairs[0].verdict, Verdict::indistinguishable);
+  EXPECT_EQ(result.pairs[0].gamma.difference, 0);
+}
+
 TEST(Compare, PointsAreCommon) {
   const RowFunction a = saddle(1), b = saddle(1);
   const auto data = open_uniform("uniform:40", {});

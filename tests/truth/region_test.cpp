@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
+#include "harmonia/data/convex_hull.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "support/expect_error.hpp"
@@ -70,6 +73,32 @@ TEST(Region, HullOfAFile) {
   const test::TemporaryFile wide("rows.csv", "a,b,c\n0,0,9\n4,0,9\n0,2,9\n");
   const DataOptions named{.regions = {"hull:" + wide.path()}};
   EXPECT_EQ(read_all(*open_data(data.path(), named), 7).numbers, (std::vector<std::size_t>{0, 2}));
+}
+
+// Averages of a set's own points are inside of its hull, however degenerate the set: whole numbers, repeated
+// points, points of a plane.
+TEST(Region, AveragesAreInsideOfTheHull) {
+  for (std::uint64_t trial = 0; trial < 400; ++trial) {
+    std::mt19937_64 random(trial);
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    const std::size_t n = 1 + below(5), count = 3 + below(20), largest = std::size_t{2} << below(3);
+    const bool flat = below(2) == 1;
+    Matrix<double> points(count, n);
+    for (std::size_t i = 0; i < count; ++i) {
+      double sum = 0;
+      for (std::size_t j = 0; j < n; ++j) sum += points.row(i)[j] = static_cast<double>(below(largest + 1));
+      if (flat && n > 1) points.row(i)[n - 1] = sum - points.row(i)[n - 1];
+    }
+    const ConvexHull hull(points);
+    for (int i = 0; i < 50; ++i) {
+      std::vector<double> x(n, 0.0);
+      for (int part = 0; part < 4; ++part) {
+        const double* point = points.row(below(count));
+        for (std::size_t j = 0; j < n; ++j) x[j] += point[j] / 4;
+      }
+      ASSERT_TRUE(hull.contains(x)) << "trial " << trial << ", point " << i;
+    }
+  }
 }
 
 // A row's draws are keyed by its number: what is left out changes nothing for the others.

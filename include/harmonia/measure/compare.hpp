@@ -21,6 +21,7 @@ struct GammaColumns {
   std::vector<double> value;  ///< the measured output at the row
   std::vector<std::optional<long long>> decided_class;
   bool sparse = false;  ///< a row has no upper end
+  double rounding = 0;  ///< a gamma of at most this share of the value is rounding, and counts as 0
 
   void add(const GammaRow& row);
 };

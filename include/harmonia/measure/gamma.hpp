@@ -86,6 +86,8 @@ struct GammaRow {
                                    ///< first kKeptFeatures if gamma is among the kWorstRows largest so far
   std::uint64_t fingerprint = 0;   ///< of the row's values, to know it again when a run is resumed
 
+  /// It has a value, and too few directions carry it to say how large it may be.
+  bool sparse() const { return outcome == Outcome::sparse || (outcome == Outcome::budget && gamma && !high); }
   /// Model evaluations that it stands for, the centre included.
   std::uint64_t evaluations() const { return outcome == Outcome::budget && points == 0 ? 0 : points + 1; }
 };
