@@ -128,8 +128,11 @@ GammaSummary GammaSummariser::summary() const {
   summary.gamma = all_.statistics(options_.confidence);
   if (!columns_.empty()) summary.gamma.rms.reset();  // the average's own error is not known
   for (const MeanGamma& column : columns_) summary.columns.push_back(column.statistics(options_.confidence));
-  for (const auto& [value, mean] : segments_)
+  for (const auto& [value, mean] : segments_) {
     summary.segments.push_back({value, mean.statistics(options_.confidence)});
+    GammaStatistics& segment = summary.segments.back().gamma;
+    if (segment.rows < 2) segment.low = segment.high = std::nullopt;  // one row says nothing of others
+  }
   std::stable_sort(summary.segments.begin(), summary.segments.end(),
                    [](const GammaSegment& a, const GammaSegment& b) {
                      return segment_order(a.value) < segment_order(b.value);

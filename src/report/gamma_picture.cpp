@@ -27,9 +27,9 @@ constexpr double kRegular = 1e-6;  // of a range: how far a regular grid's lines
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 
 // Enough digits for a pixel.
-Json rounded(double value) {
+Json rounded(double value, int digits = 6) {
   if (!std::isfinite(value)) return nullptr;
-  const std::string text = fmt::format("{:.6g}", value);
+  const std::string text = fmt::format("{:.{}g}", value, digits);
   double result = value;
   std::from_chars(text.data(), text.data() + text.size(), result);
   return result;
@@ -38,6 +38,22 @@ Json rounded(double value) {
 Json rounded(const std::vector<double>& values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(rounded(value));
+  return list;
+}
+
+// The same for coordinates, however far from 0 they lie.
+Json placed(const std::vector<double>& values) {
+  double least = HUGE_VAL, largest = -HUGE_VAL;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    least = std::min(least, value);
+    largest = std::max(largest, value);
+  }
+  const double offset = std::max(std::abs(least), std::abs(largest)), range = largest - least;
+  const double lost = range > 0 && std::isfinite(range) ? std::ceil(std::log10(offset / range)) : 0;
+  const int digits = std::clamp(6 + static_cast<int>(lost), 6, 17);
+  Json list = Json::array();
+  for (const double value : values) list.push_back(rounded(value, digits));
   return list;
 }
 
@@ -200,7 +216,7 @@ Json line(const DrawnRows& rows) {
   const std::size_t together = (order.size() + kMostOnLine - 1) / kMostOnLine;
   Cells cells{(order.size() + together - 1) / together, 1, std::vector<std::size_t>(order.size())};
   for (std::size_t place = 0; place < order.size(); ++place) cells.of_row[order[place]] = place / together;
-  Json json{{"kind", "line"}, {"rows", rows.x.size()}, {"x", rounded(means(cells, rows.x))}};
+  Json json{{"kind", "line"}, {"rows", rows.x.size()}, {"x", placed(means(cells, rows.x))}};
   if (together > 1) json["cell"] = together;
   json["models"] = models_json(rows, &cells);
   return json;
@@ -247,7 +263,7 @@ Json picture_json(const DrawnRows& all) {
   const bool is_dense = dense(box.cells);
   if (rows.x.size() > (is_dense ? kMostDense : kMostScattered)) return binned(rows, box);
   return {{"kind", "scatter"},    {"dense", is_dense},    {"rows", rows.x.size()},
-          {"x", rounded(rows.x)}, {"y", rounded(rows.y)}, {"models", models_json(rows, nullptr)}};
+          {"x", placed(rows.x)}, {"y", placed(rows.y)}, {"models", models_json(rows, nullptr)}};
 }
 
 Json histogram_json(const std::vector<double>& gammas, const std::vector<double>& values) {

@@ -25,11 +25,12 @@ std::optional<double> optional_number(const ResultField& field) {
 // A value with its interval.
 struct Estimate {
   std::optional<double> value, low, high;
+  std::size_t rows = 0;
 };
 
 Estimate estimate_of(const ResultField& statistics) {
   return {optional_number(statistics.at("mean")), optional_number(statistics.at("low")),
-          optional_number(statistics.at("high"))};
+          optional_number(statistics.at("high")), statistics.at("rows").count()};
 }
 
 GateCheck check(const std::string& name, const std::string& what, const Estimate& found, double limit) {
@@ -91,6 +92,7 @@ Estimate independent_difference(const Estimate& a, const Estimate& b) {
   Estimate result;
   if (!a.value || !b.value) return result;
   result.value = *a.value - *b.value;
+  if (a.rows < 2 || b.rows < 2) return result;  // the interval of one row says nothing of others
   if (a.low && b.high) result.low = *result.value - std::hypot(*a.value - *a.low, *b.high - *b.value);
   if (a.high && b.low) result.high = *result.value + std::hypot(*a.high - *a.value, *b.value - *b.low);
   return result;
@@ -110,7 +112,7 @@ GateCheck check_increase(const ResultFile& file, const Measured& result, const R
         paired_difference(result.columns, baseline.columns, a.at("options").at("confidence").number());
     return check("increase over the baseline",
                  fmt::format("increase of mean gamma (paired over {})", counted(paired.rows, "row")),
-                 {paired.difference, paired.low, paired.high}, limit);
+                 {paired.difference, paired.low, paired.high, paired.rows}, limit);
   }
   return check("increase over the baseline",
                result.one_a_row ? "increase of mean gamma (the rows differ: two independent samples)"

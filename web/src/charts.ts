@@ -84,7 +84,14 @@ export function histogram(result: Result): HTMLElement | null {
 
 /** All sweeps of the page in one plot: what is compared belongs side by side. */
 export function sweeps(results: Result[]): HTMLElement | null {
-  const points = results.flatMap((r) => r.sweep);
+  // A model that was swept twice, with other data or options, has a line for each.
+  const seen = new Map<string, number>();
+  const points = results.flatMap((r) => {
+    const name = r.sweep[0]?.model ?? "";
+    const times = (seen.get(name) ?? 0) + (r.sweep.length > 0 ? 1 : 0);
+    seen.set(name, times);
+    return times > 1 ? r.sweep.map((p) => ({ ...p, model: `${p.model} (${times})` })) : r.sweep;
+  });
   if (points.length === 0) return null;
   const names = [...new Set(points.map((p) => p.model))];
   const sources = new Set(results.filter((r) => r.sweep.length > 0).map((r) => r.source));
