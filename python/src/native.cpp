@@ -57,6 +57,9 @@ PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std
                        bool complement) {
   const std::string text(file.c_str(), file.size());
   TreeEnsemble trees = kind == "xgboost" ? read_xgboost(text, name) : read_lightgbm(text, name);
+  // An estimator's predict_proba, where the booster's predict gives the class.
+  if (complement && !margin && trees.link.kind == TreeLink::Kind::largest)
+    trees.link.kind = TreeLink::Kind::softmax;
   if (complement && trees.binary && !margin) {
     trees.link.complement = true;
     trees.binary = false;

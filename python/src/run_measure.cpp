@@ -51,6 +51,9 @@ void run_measure(const std::vector<const PythonModel*>& models, const nb::object
   std::mutex mutex;
   Progress latest;
   std::stop_source stop = models.front()->stop;
+  const std::stop_callback forward(stop.get_token(), [&] {
+    for (const PythonModel* model : models) model->stop.request_stop();
+  });
   run_interruptibly(
       stop,
       [&] {

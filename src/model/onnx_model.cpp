@@ -8,7 +8,6 @@
 #include <array>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 #include <optional>
 
 #include "harmonia/core/error.hpp"
@@ -19,6 +18,8 @@
 
 namespace harmonia {
 namespace {
+
+constexpr std::int64_t kMostOutputs = std::int64_t{1} << 31;  // numbers a row
 
 // Rows a call: enough that a call's own cost and the reading of the weights do not show, few enough that
 // what lies between two layers stays in the cache.
@@ -78,8 +79,12 @@ class OnnxModel final : public Model {
                                                 OrtGetApiBase()->GetVersionString(), message_of(error)));
     }
     if (!tail_known()) ask_shape();
-    info_.outputs = static_cast<std::size_t>(
-        std::accumulate(tail_.begin(), tail_.end(), std::int64_t{1}, std::multiplies<>()));
+    std::int64_t outputs = 1;
+    for (const std::int64_t dimension : tail_) {
+      if (dimension > kMostOutputs / outputs) refuse_shape(tail_);
+      outputs *= dimension;
+    }
+    info_.outputs = static_cast<std::size_t>(outputs);
     if (info_.outputs == 1) info_.binary = options.binary;
     if (plan_.classes.size() == info_.outputs) info_.classes = plan_.classes;
   }

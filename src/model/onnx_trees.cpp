@@ -98,7 +98,8 @@ class TreeReader {
     const std::int64_t most = *std::max_element(outputs.begin(), outputs.end());
     require(*std::min_element(outputs.begin(), outputs.end()) >= 0 && most < kMostOutputs);
     width_ = static_cast<std::size_t>(most) + 1;
-    require(leaf_count_ <= kMostNumbers / width_);
+    weight_count_ = weights.size();
+    require(leaf_count_ <= most_numbers() / width_);
     ensemble_.leaves.assign(leaf_count_ * width_, 0.0);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const auto leaf = number_.find({trees[i], nodes[i]});
@@ -206,7 +207,7 @@ class TreeReader {
 
   // Columns for outputs that no leaf adds to.
   bool widen(std::size_t outputs) {
-    if (outputs < width_ || leaf_count_ > kMostNumbers / outputs) return false;
+    if (outputs < width_ || leaf_count_ > most_numbers() / outputs) return false;
     std::vector<double> leaves(leaf_count_ * outputs, 0.0);
     for (std::size_t i = 0; i < leaf_count_; ++i) {
       std::copy_n(ensemble_.leaves.begin() + static_cast<std::ptrdiff_t>(i * width_), width_,
@@ -237,7 +238,8 @@ class TreeReader {
   }
 
   static constexpr std::int64_t kMostOutputs = 1 << 20;
-  static constexpr std::size_t kMostNumbers = std::size_t{1} << 31;
+  // Of dense leaves; what is larger for its weights is left to ONNX Runtime.
+  std::size_t most_numbers() const { return 256 * weight_count_ + (std::size_t{1} << 20); }
 
   const OnnxNode& node_;
   bool classifier_;
@@ -246,7 +248,7 @@ class TreeReader {
   std::map<Id, std::int32_t> number_;
   std::set<Id> children_;
   std::vector<double> thresholds_;
-  std::size_t leaf_count_ = 0, width_ = 1;
+  std::size_t leaf_count_ = 0, width_ = 1, weight_count_ = 0;
   std::set<std::uint32_t> used_;                             // outputs that any leaf adds to
   std::map<std::int64_t, std::set<std::uint32_t>> of_tree_;  // the same by tree
   std::vector<std::int64_t> tree_ids_;

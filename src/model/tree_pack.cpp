@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "harmonia/core/error.hpp"
+
 namespace harmonia {
 namespace {
 
@@ -52,6 +54,9 @@ std::vector<int> exponents(const TreeEnsemble& ensemble, const std::vector<Shape
   }
   std::vector<int> found;
   for (const double sum : largest_sum) {
+    if (!std::isfinite(sum)) {
+      throw Error(ErrorCode::input, "the model's leaves add up to more than a double holds");
+    }
     int bits = 0;
     std::frexp(sum, &bits);  // sum < 2^bits
     found.push_back(sum > 0 ? kFixedBits - bits : 0);
@@ -178,7 +183,10 @@ PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block) {
   Packer packer(ensemble, scale, std::move(place));
   for (std::size_t t = 0; t < shapes.size(); ++t) {
     const Tree& tree = ensemble.trees[t];
-    const bool complete = shapes[t].depth <= kCompleteDepth;
+    // Wide leaves are not repeated many times over.
+    const bool complete =
+        shapes[t].depth <= kCompleteDepth &&
+        (ensemble.leaf_width == 1 || (std::size_t{1} << shapes[t].depth) <= 4 * shapes[t].leaves.size());
     TreePack& pack = groups[{tree.output, complete ? shapes[t].depth : kCompleteDepth + 1}];
     pack.view.depth = std::max(pack.view.depth, shapes[t].depth);
     pack.view.output = tree.output;

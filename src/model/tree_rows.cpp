@@ -46,7 +46,9 @@ TreeRowsMaker::TreeRowsMaker(const TreeEnsemble& ensemble, const std::vector<std
   for (const std::uint32_t input : used) {
     inputs_.push_back(ensemble.inputs[input]);
     columns_.push_back(ensemble.inputs[input].column);
-    plain_ = plain_ && ensemble.inputs[input].rule == TreeInput::Rule::plain;
+    // Kernels take eight columns at once, which they know by the first and the last.
+    const bool ascending = columns_.size() < 2 || columns_[columns_.size() - 2] < columns_.back();
+    plain_ = plain_ && ascending && ensemble.inputs[input].rule == TreeInput::Rule::plain;
   }
   in_order_.resize(used.size());
   std::iota(in_order_.begin(), in_order_.end(), 0U);

@@ -104,11 +104,11 @@ typename V::Ints settle(const PackedTrees& trees, std::size_t tree, const TreeRo
                         std::size_t first_row, typename V::Ints leaf, typename V::Mask tie) {
   std::int32_t at[V::kLanes];
   V::store(at, leaf);
-  const std::size_t slots = std::size_t{1} << trees.depth;
   for (std::size_t lane = 0; lane < V::kLanes; ++lane) {
     if (!V::lane(tie, lane)) continue;
     const std::size_t row = first_row + lane < rows.count ? first_row + lane : rows.count - 1;
     if (trees.child == nullptr) {
+      const std::size_t slots = std::size_t{1} << trees.depth;
       std::size_t heap = 1;
       while (heap < slots)
         heap = 2 * heap + (exactly_right<V>(trees, tree * slots + heap, rows, row) ? 1 : 0);

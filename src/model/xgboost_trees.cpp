@@ -10,7 +10,8 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kMostCategories = 1U << 24;  // XGBoost's own limit
+constexpr std::size_t kMostCategories = 1U << 24;     // XGBoost's own limit
+constexpr std::size_t kMostCategoryWords = 1U << 26;  // 256 MiB
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
 // A whole number in [0, limit), or limit.
@@ -95,6 +96,7 @@ XgboostTrees::Arrays XgboostTrees::arrays_of(const Document& tree) const {
 
 void XgboostTrees::add(const Document& tree, std::uint32_t output, double weight) {
   const Arrays arrays = arrays_of(tree);
+  first_leaf_ = ensemble_.leaves.size() / ensemble_.leaf_width;
   const std::size_t nodes = arrays.left->size();
   struct Step {
     std::size_t node;
@@ -132,7 +134,7 @@ std::int32_t XgboostTrees::add_leaf(const Arrays& arrays, std::size_t node, doub
   } else {
     const std::size_t leaves = arrays.weights->size() / width;
     const std::size_t leaf = arrays.weights_by_leaf ? index_of((*arrays.right)[node], leaves) : node;
-    if (leaf >= leaves)
+    if (leaf >= leaves || (arrays.weights_by_leaf && number - first_leaf_ >= leaves))
       fail(fmt::format("has values for {} leaves of {} numbers; expected more", leaves, width));
     for (std::size_t k = 0; k < width; ++k) {
       ensemble_.leaves.push_back(weight * rounded((*arrays.weights)[leaf * width + k]));
@@ -175,6 +177,10 @@ std::uint32_t XgboostTrees::category_input(const Arrays& arrays, std::size_t nod
   }
   const auto [place, fresh] = inputs_.try_emplace({column, words}, ensemble_.inputs.size());
   if (fresh) {
+    category_words_ += words.size();
+    if (category_words_ > kMostCategoryWords) {
+      fail(fmt::format("has categories that need more than {} MiB together", kMostCategoryWords >> 18U));
+    }
     ensemble_.inputs.push_back({.column = column,
                                 .rule = TreeInput::Rule::category,
                                 .set = static_cast<std::uint32_t>(ensemble_.sets.size())});

@@ -31,6 +31,8 @@ class XgboostTrees {
   TreeEnsemble& ensemble_;
   const std::string& name_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t> inputs_;
+  std::size_t category_words_ = 0;  // of all sets
+  std::size_t first_leaf_ = 0;      // of the tree that is read
 };
 
 }  // namespace harmonia

@@ -262,7 +262,7 @@ Json picture_json(const DrawnRows& all) {
   const Box box = box_of(rows);
   const bool is_dense = dense(box.cells);
   if (rows.x.size() > (is_dense ? kMostDense : kMostScattered)) return binned(rows, box);
-  return {{"kind", "scatter"},    {"dense", is_dense},    {"rows", rows.x.size()},
+  return {{"kind", "scatter"},   {"dense", is_dense},   {"rows", rows.x.size()},
           {"x", placed(rows.x)}, {"y", placed(rows.y)}, {"models", models_json(rows, nullptr)}};
 }
 

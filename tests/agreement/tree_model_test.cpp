@@ -106,6 +106,27 @@ TEST(TreeModel, AnyNumberOfRowsMayBeAsked) {
   }
 }
 
+// Inputs may name the columns in any order.
+TEST(TreeModel, TheOrderOfTheInputsDoesNotMatter) {
+  TreeEnsemble ensemble = random_trees({.columns = 40, .trees = 100, .seed = 8});
+  const Matrix<float> x = random_rows<float>(ensemble, 70, 0.1, 9);
+  for (const Simd simd : paths()) {
+    TreeEnsemble shuffled = ensemble;
+    std::swap(shuffled.inputs[1], shuffled.inputs[6]);
+    std::swap(shuffled.inputs[20], shuffled.inputs[30]);
+    Matrix<double> y(70, 1);
+    make_tree_model(shuffled, {.name = "a", .kind = "xgboost", .sha256 = "", .simd = simd})
+        ->evaluate(x.view(), y.view());
+    for (std::size_t i = 0; i < 70; ++i) ASSERT_NEAR(y.row(i)[0], margin_of(shuffled, x.row(i), 0), 1e-13);
+  }
+}
+
+TEST(TreeModel, LeavesThatAddUpToMoreThanADoubleHoldsAreRefused) {
+  TreeEnsemble ensemble = random_trees({.trees = 3});
+  for (double& leaf : ensemble.leaves) leaf = 1.5e308;
+  EXPECT_THROW(make_tree_model(ensemble, {.name = "a", .kind = "xgboost", .sha256 = ""}), Error);
+}
+
 TEST(TreeModel, TheOrderOfTheTreesDoesNotMatter) {
   TreeEnsemble ensemble = random_trees({.trees = 300, .seed = 4});
   const Matrix<float> x = random_rows<float>(ensemble, 100, 0, 5);

@@ -8,6 +8,7 @@
 #include "../../src/model/onnx_plan.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
+#include "read_trees.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size), name = "fuzz.onnx";
@@ -21,6 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (harmonia::read_onnx_graph(cut, name).outputs.size() != 1) __builtin_trap();
   } catch (const harmonia::Error&) {
   }
-  harmonia::read_onnx_trees(bytes, name);
+  if (const auto trees = harmonia::read_onnx_trees(bytes, name)) harmonia::fuzz::ask_trees(*trees);
   return 0;
 }
