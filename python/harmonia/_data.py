@@ -94,13 +94,15 @@ def table_of_frame(
     values = np.empty(frame.shape, dtype=np.float64)
     categories = {}
     for j, name in enumerate(frame.columns):
-        series = frame.iloc[:, j]
+        series = frame.iloc[:, j].infer_objects()
         if isinstance(series.dtype, pd.CategoricalDtype):
             codes = series.cat.codes.to_numpy()
             categories[j] = Category(series.cat.categories, series.dtype)
         elif series.dtype == object or isinstance(series.dtype, pd.StringDtype):
             codes, kinds = pd.factorize(series)
             categories[j] = Category(kinds, None)
+        elif not pd.api.types.is_numeric_dtype(series.dtype) or pd.api.types.is_complex_dtype(series.dtype):
+            raise InputError(f"column {str(name)!r} has type {series.dtype}; expected numbers")
         else:
             try:
                 values[:, j] = series.to_numpy(dtype=np.float64, na_value=np.nan)

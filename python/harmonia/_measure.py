@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from numbers import Integral
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from . import _native
@@ -136,6 +137,10 @@ def open_subject(
     seed: int = 1,
 ) -> tuple[list[_native.Model], _native.Data, Optional[Table]]:
     """The models and the rows; those in memory come as a table too."""
+    for what, names in (("columns", columns), ("drop", drop)):
+        if isinstance(names, str):
+            raise UsageError(f"{what} is {names!r}; expected a list of columns")
+    seed = _whole("seed", seed)
     addresses = [as_address(f) for f in models]
     opened = [a.open([], choice) if a is not None and not a.needs_example() else None for a in addresses]
     table = None
@@ -189,8 +194,10 @@ def native_arguments(asked: Mapping[str, Any], table: Optional[Table]) -> _nativ
     radius = _radius(asked["radius"])
     if radius is not None:
         arguments.radius = radius
-    for name in ("ball", "average", "output", "confidence", "explain", "scale", "paper", "seed", "margin", "binary"):
+    for name in ("ball", "average", "output", "confidence", "scale", "paper", "margin", "binary"):
         setattr(arguments, name, asked[name])
+    for name in ("seed", "explain"):
+        setattr(arguments, name, _whole(name, asked[name]))
     for name in ("sample", "batch", "threads", "max_evaluations"):
         setattr(arguments, name, _count(name, asked[name]))
     for name in ("precision", "floor"):
@@ -225,6 +232,12 @@ def _count(name: str, value: Optional[int]) -> int:
         return 0
     if int(value) != value or value < 1:
         raise UsageError(f"{name} is {value}; expected a whole number of at least 1")
+    return int(value)
+
+
+def _whole(name: str, value: int) -> int:
+    if not isinstance(value, Integral) or not 0 <= value < 2**64:
+        raise UsageError(f"{name} is {value!r}; expected a whole number of at least 0")
     return int(value)
 
 

@@ -78,7 +78,10 @@ class GammaSummary(GammaStatistics):
     def of(numbers: dict[str, Any]) -> "GammaSummary":
         columns = tuple(GammaStatistics(**column) for column in numbers.pop("columns"))
         explain = dict(numbers.pop("explain"))
-        return GammaSummary(columns=columns, explain=explain, **{**numbers, "warnings": tuple(numbers["warnings"])})
+        sentences = tuple(numbers["warnings"])
+        if set(numbers["outcomes"]) == {"unmoved"}:
+            sentences += ("no row has a value, because none of its features may be moved",)
+        return GammaSummary(columns=columns, explain=explain, **{**numbers, "warnings": sentences})
 
 
 def save_text(path: Union[str, "os.PathLike[str]"], text: str) -> None:
@@ -186,6 +189,9 @@ class GammaResult:
     @cached_property
     def X(self) -> NDArray[np.float64]:
         """The rows that were measured, rows × features.
+
+        A copy, made when it is first asked for: a C-ordered array of float64 is used as it is, and if it was changed
+        between the measurement and then, the changed rows are what is found here.
 
         >>> import harmonia
         >>> harmonia.gamma("fn:f2", "grid:0..1x2,5..6x2", radius=0.1).X

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _native
 from ._errors import UsageError
 from ._measure import gamma
 from ._result import GammaResult
 
+_Columns = tuple[NDArray[np.float64], NDArray[np.float64]]
+
 
 class Watch:
     """Measures gamma every few rounds and decides when it has climbed for long enough.
 
-    The rule: the measurement of the lowest mean gamma so far is the reference. A later one climbs if the training loss
-    is below what it was at the reference, and the mean of gamma − reference over the same rows is, by the lower end of
-    its interval, above `rise` times the reference. `patience` climbing measurements in a row stop the training.
+    The rule: gamma counts in units of the output's spread over the rows, because boosting makes answers larger round by
+    round, and gamma with them. The measurement of the lowest mean so far is the reference. A later one climbs if the
+    training loss is below what it was at the reference, and the mean of gamma − reference over the same rows is, by the
+    lower end of its interval, above `rise` times the reference. `patience` climbing measurements in a row stop the
+    training. A model that answers the same everywhere has no spread: it neither climbs nor is the reference.
     """
 
     def __init__(
@@ -34,13 +40,19 @@ class Watch:
             raise UsageError(f"period is {period} and patience {patience}; expected at least 1")
         if not rise >= 0:
             raise UsageError(f"rise is {rise}; expected no negative number")
-        self.rows, self.radius, self.period = X, radius, period
+        self.rows, self.period = X, period
         self.stop, self.patience, self.rise = stop, patience, rise
         self.options = {"progress": False, **options}
+        self._asked_radius = radius
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets what was measured, for a training that begins."""
+        self.radius = self._asked_radius
         self.history: dict[str, list[float]] = {name: [] for name in ("round", "gamma", "low", "high", "loss")}
         self.latest = float("nan")
         self.stopped: Optional[int] = None
-        self._best: Optional[tuple[float, GammaResult, float]] = None  # mean, result, training loss
+        self._best: Optional[tuple[float, _Columns, float]] = None  # mean and rows' gamma by the spread, training loss
         self._climbed = 0
 
     def due(self, round: int) -> bool:
@@ -54,23 +66,26 @@ class Watch:
         self.latest = summary.mean
         for name, value in zip(self.history, (round, summary.mean, summary.low, summary.high, loss)):
             self.history[name].append(value)
-        climbs = self._climbs(result, loss)
-        self._climbed = self._climbed + 1 if climbs else 0
-        if self._best is None or summary.mean <= self._best[0]:
-            self._best = (summary.mean, result, loss)
+        level, columns = summary.relative, _by_spread(result)
+        self._climbed = self._climbed + 1 if self._climbs(columns, loss) else 0
+        if not math.isnan(level) and (self._best is None or level <= self._best[0]):
+            self._best = (level, columns, loss)
         if self.stop and self._climbed >= self.patience:
             self.stopped = round
         return self.stopped is not None
 
-    def _climbs(self, result: GammaResult, loss: float) -> bool:
+    def _climbs(self, columns: _Columns, loss: float) -> bool:
         if self._best is None or not loss < self._best[2]:
             return False
-        mean, reference, _ = self._best
+        level, reference, _ = self._best
         confidence = float(self.options.get("confidence", 0.95))
-        _, low, _ = _native.paired_difference(*_estimates(result), *_estimates(reference), confidence)
-        return low is not None and low > self.rise * mean
+        _, low, _ = _native.paired_difference(*columns, *reference, confidence)
+        return low is not None and low > self.rise * level
 
 
-def _estimates(result: GammaResult) -> tuple[Any, Any]:
-    """The rows' plug-in and split estimates, which are the same where a row was measured in full."""
-    return result.gamma, np.where(np.isnan(result.split), result.gamma, result.split)
+def _by_spread(result: GammaResult) -> _Columns:
+    """The rows' plug-in and split estimates (the same where a row was measured in full) over the output's spread."""
+    summary = result.summary
+    spread = summary.mean / summary.relative if summary.relative > 0 else 1.0  # else gamma is 0, or nothing is compared
+    split = np.where(np.isnan(result.split), result.gamma, result.split)
+    return result.gamma / spread, split / spread

@@ -70,7 +70,10 @@ def _stopped_early(f: Any) -> bool:
 
 def _lightgbm(f: Any, table: Optional[Table], choice: Choice) -> Optional[_native.Model]:
     classifier = hasattr(f, "predict_proba")
-    booster = f.booster_ if hasattr(f, "booster_") else f
+    booster = f.booster_ if hasattr(type(f), "booster_") else f
+    text = booster.model_to_string()
+    if "\nis_linear=1" in text:
+        return None
     if table is not None and table.categories:
         columns, known = sorted(table.categories), booster.pandas_categorical or []
         if len(columns) != len(known):
@@ -80,7 +83,7 @@ def _lightgbm(f: Any, table: Optional[Table], choice: Choice) -> Optional[_nativ
         _recode(table, dict(zip(columns, known)), strict=False)
     _check_names(booster.feature_name(), table)
     return _native.tree_model(
-        booster.model_to_string().encode(), "lightgbm", type(f).__name__, choice.margin, classifier
+        text.encode(), "lightgbm", type(f).__name__, choice.margin, classifier
     )
 
 

@@ -34,13 +34,16 @@ class _GammaCallback:
     def __call__(self, env: Any) -> None:
         if not isinstance(env.model, _lgb.Booster):
             raise UsageError("gamma_callback is for lightgbm.train and fit, not for lightgbm.cv")
+        if env.iteration == env.begin_iteration:
+            self._watch.reset()
         train = getattr(env.model, "_train_data_name", "training")
         results = env.evaluation_result_list
         stop = False
         if self._watch.due(env.iteration):
             stop = self._watch.measure(env.model, env.iteration, self._loss(results, train))
-        # Under the training set's name, which early_stopping does not look at.
-        results.append((train, "gamma", self._watch.latest, False))
+        if results:  # gamma alone would be what early_stopping looks at
+            # Under the training set's name, which early_stopping does not look at.
+            results.append((train, "gamma", self._watch.latest, False))
         if stop:
             raise _lgb.callback.EarlyStopException(env.iteration, results)
 
@@ -67,11 +70,12 @@ def gamma_callback(
     """A callback that measures gamma of the booster at the rows X every `period` rounds, beside the losses.
 
     The mean appears in LightGBM's own log as the training set's metric "gamma" (early_stopping does not look at those;
-    rounds between two measurements repeat the last), and with its interval and the training loss in `history`.
+    rounds between two measurements repeat the last; not if there is no valid set), and with its interval and the
+    training loss in `history`.
 
     With stop=True training ends when gamma climbs while the training loss falls, by the rule of
     harmonia.xgboost.GammaCallback. The training loss is metric `metric` (default: the last) of the training rows,
-    which have to be among the valid sets.
+    which have to be among the valid sets. Every training starts anew.
 
     >>> import lightgbm, numpy as np
     >>> from harmonia.lightgbm import gamma_callback

@@ -197,6 +197,7 @@ GammaColumns columns_of(const std::vector<double>& gamma, const std::vector<doub
   GammaColumns columns;
   columns.gamma = gamma;
   columns.split = split;
+  columns.value.assign(gamma.size(), 0.0);  // no gamma is taken for rounding
   return columns;
 }
 

@@ -1,9 +1,13 @@
 """gamma in searches and while boosters are trained."""
 
+import copy
+import pickle
+
 import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -140,6 +144,114 @@ def test_lightgbm_early_stopping_beside_it_is_not_disturbed():
                   callbacks=[lightgbm.early_stopping(4, verbose=False), *watch])
         best.append(model.best_iteration_)
     assert best[0] == best[1] and best[0] < 100
+
+
+def interaction(noise, seed=0):
+    """A boundary that deep trees find in many rounds; with noise they learn that by heart instead."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(600, 4))
+    return rows, (rows[:, 0] + rows[:, 1] * rows[:, 2] + noise * rng.normal(size=600) > 0).astype(int)
+
+
+def boost(library, noise, rounds, seed):
+    """The callback, and the rounds trained; the first 400 rows are trained on, the others measured at."""
+    rows, y = interaction(noise, seed)
+    if library == "xgboost":
+        watch, matrix = GammaCallback(rows[400:], 0.1, stop=True), xgboost.DMatrix(rows[:400], y[:400])
+        booster = xgboost.train({"objective": "binary:logistic", "max_depth": 6, "nthread": 1}, matrix, rounds,
+                                evals=[(matrix, "train")], callbacks=[watch], verbose_eval=False)
+        return watch, booster.num_boosted_rounds()
+    watch, data = gamma_callback(rows[400:], 0.1, stop=True), lightgbm.Dataset(rows[:400], y[:400])
+    parameters = {"objective": "binary", "num_leaves": 64, "min_data_in_leaf": 5, "learning_rate": 0.3,
+                  "num_threads": 1, "verbose": -1}
+    booster = lightgbm.train(parameters, data, rounds, valid_sets=[data], callbacks=[watch])
+    return watch, booster.current_iteration()
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_that_grow_are_no_climb(library, seed):
+    """gamma itself grows by much more than `rise`, as the answers do."""
+    watch, rounds = boost(library, 0.0, 12, seed)
+    assert watch.stopped is None and rounds == 12
+    assert watch.history["gamma"][9] > 1.5 * watch.history["gamma"][0]
+
+
+def test_deep_trees_stop_at_noise():
+    """Not for all draws of it, but without noise for none."""
+    for noise, least, most in ((1.5, 4, 8), (0.0, 0, 0)):
+        runs = [boost("xgboost", noise, 40, seed) for seed in range(8)]
+        assert all(rounds == (40 if watch.stopped is None else watch.stopped + 1) for watch, rounds in runs)
+        assert least <= sum(watch.stopped is not None for watch, _ in runs) <= most
+
+
+def test_a_constant_model_is_no_reference():
+    """The first rounds answer the same everywhere; what comes then is no climb from 0."""
+    rows, y = interaction(0.0)
+    watch, matrix = GammaCallback(rows[400:], 0.1, stop=True, patience=1), xgboost.DMatrix(rows[:400], y[:400])
+
+    class Later(xgboost.callback.TrainingCallback):
+        def before_iteration(self, model, epoch, evals_log):
+            model.set_param({"max_depth": 6, "min_child_weight": 1000 if epoch < 2 else 1})
+            return False
+
+    xgboost.train({"objective": "binary:logistic", "nthread": 1}, matrix, 3, evals=[(matrix, "train")],
+                  callbacks=[Later(), watch], verbose_eval=False)
+    assert watch.history["gamma"][:2] == [0, 0] and watch.history["gamma"][2] > 0 and watch.stopped is None
+
+
+def test_every_training_of_xgboost_starts_anew():
+    rows, y = interaction(1.5)
+    model = xgboost.XGBClassifier(n_estimators=40, n_jobs=1, callbacks=[GammaCallback(rows[400:], "auto", stop=True)])
+    found = []
+    for _ in range(2):
+        model.fit(rows[:400], y[:400], eval_set=[(rows[:400], y[:400])], verbose=False)
+        found.append((model.get_booster().num_boosted_rounds(), model.callbacks[0].history))
+    assert found[0] == found[1] and 3 < found[0][0] < 40
+    answers = model.predict_proba(rows)
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(twin.predict_proba(rows), answers)
+        assert twin.callbacks[0].history == found[0][1]
+    again = clone(model).fit(rows[:400], y[:400], eval_set=[(rows[:400], y[:400])], verbose=False)
+    assert again.get_booster().num_boosted_rounds() == found[0][0]
+
+
+def test_every_training_of_lightgbm_starts_anew():
+    rows, y = interaction(1.5)
+    train, labels = rows[:400], y[:400]
+    watch = gamma_callback(rows[400:], "auto", stop=True)
+    found = []
+    for _ in range(2):
+        model = lightgbm.LGBMClassifier(n_estimators=40, min_child_samples=5, num_leaves=4, learning_rate=0.3, n_jobs=1, verbose=-1)
+        model.fit(train, labels, eval_set=[(train, labels)], callbacks=[watch])
+        found.append((model.booster_.current_iteration(), watch.stopped, watch.history))
+    assert found[0] == found[1] and found[0][1] is not None
+    assert pickle.loads(pickle.dumps(watch)).history == found[0][2]
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(twin.predict_proba(rows), model.predict_proba(rows))
+
+
+def test_without_evaluation_sets_gamma_is_not_one():
+    watch, log = GammaCallback(ROWS, 0.1), {}
+    xgboost.train({"nthread": 1}, xgboost.DMatrix(ROWS, Y), 2, callbacks=[watch], evals_result=log)
+    assert log == {} and len(watch.history["gamma"]) == 2
+    with pytest.raises(ValueError, match="at least 1 validation dataset"):
+        xgboost.train({"nthread": 1}, xgboost.DMatrix(ROWS, Y), 3, callbacks=[GammaCallback(ROWS, 0.1)], early_stopping_rounds=2)
+    watch = gamma_callback(ROWS, 0.1)
+    parameters = {"objective": "regression", "num_threads": 1, "verbose": -1}
+    lightgbm.train(parameters, lightgbm.Dataset(ROWS, Y), 2, callbacks=[watch, lightgbm.record_evaluation(log)])
+    assert not log.get("training") and len(watch.history["gamma"]) == 2
+
+
+@pytest.mark.parametrize("names", [["gamma"], ["gamma", "valid"], ["train", "gamma"]])
+def test_an_evaluation_set_may_be_named_gamma(names):
+    matrix, log = xgboost.DMatrix(ROWS, Y), {}
+    watch = GammaCallback(ROWS, 0.1, stop=True, rise=1e4)
+    booster = xgboost.train({"nthread": 1}, matrix, 4, evals=[(matrix, name) for name in names], evals_result=log,
+                            callbacks=[watch], verbose_eval=False, early_stopping_rounds=2)
+    assert list(log) == names and list(log["gamma"]) == ["mean", "rmse"]
+    assert log["gamma"]["mean"] == watch.history["gamma"] and watch.history["loss"] == log[names[0]]["rmse"]
+    assert booster.best_score == log[names[-1]]["rmse"][-1]
 
 
 @pytest.mark.parametrize("options", [{"period": 0}, {"patience": 0}, {"rise": -1.0}])
