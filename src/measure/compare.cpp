@@ -40,7 +40,9 @@ void check(std::span<const Model* const> models, const GammaOptions& options) {
 
 // Plug-in and split estimate of a row; 0 if they are rounding.
 std::pair<double, double> beyond_rounding(const GammaColumns& columns, std::size_t row) {
-  if (columns.gamma[row] <= columns.rounding * std::abs(columns.value[row])) return {0, 0};
+  if (columns.rounding > 0 && columns.gamma[row] <= columns.rounding * std::abs(columns.value[row])) {
+    return {0, 0};
+  }
   return {columns.gamma[row], columns.split[row]};
 }
 
