@@ -58,10 +58,10 @@ case "${1:?usage: web/bundle.sh FOLDER | --check | --modules}" in
     out=$1
     mkdir -p "$out"
     if install_modules; then
-      work_folder "$out/work"
-      (cd "$out/work" && node_modules/.bin/esbuild src/main.ts --bundle --minify --format=iife --target=es2020 \
+      work_folder "$out/bundle"
+      (cd "$out/bundle" && node_modules/.bin/esbuild src/main.ts --bundle --minify --format=iife --target=es2020 \
         --charset=ascii --legal-comments=eof --log-level=warning --outfile=report.js)
-      node "$web/embed.mjs" "$out/report_assets.cpp" "$out/work/report.js" "$out/work/report.css"
+      node "$web/embed.mjs" "$out/report_assets.cpp" "$out/bundle/report.js" "$out/bundle/report.css"
       touch "$out/complete"
     else
       # Not marked as complete: the next build tries again.
