@@ -11,8 +11,8 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kRows = 256;             // walked together, so that trees stay in the cache for them
-constexpr std::size_t kRowBytes = 256 * 1024;  // … or fewer, if they are wide
-constexpr std::size_t kLeastRows = 64;
+constexpr std::size_t kRowBytes = 128 * 1024;  // … or fewer, if they are wide
+constexpr std::size_t kLeastRows = 32;
 constexpr std::size_t kWidestVector = std::size_t{1} << 24;  // inputs; places in a block fit 31 bits
 constexpr std::size_t kTreeBytes = 128 * 1024;  // of trees that are walked by all these rows in turn
 

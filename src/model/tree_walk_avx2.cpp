@@ -9,6 +9,7 @@ namespace {
 struct Avx2 {
   static constexpr std::size_t kLanes = 8;
   static constexpr unsigned kLevelsTogether = 4;
+  static constexpr unsigned kSingleFrom = 6;
   using Floats = __m256;
   using Ints = __m256i;
   using Mask = __m256i;
@@ -50,27 +51,20 @@ struct Avx2 {
   static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm256_i32gather_epi32(p, at, 4); }
 
-  // A tree's slot at `position`, which is on level Level. Up to 32 slots of a level are looked up in
-  // registers.
+  // A tree's slot at `position`, which is on level Level < kSingleFrom: looked up in registers.
   template <unsigned Level>
   static Floats at(const float* slots, Ints position) {
     if constexpr (Level == 0) {
       return _mm256_broadcast_ss(slots + 1);
     } else if constexpr (Level <= 2) {
       return _mm256_permutevar8x32_ps(_mm256_loadu_ps(slots), position);
-    } else if constexpr (Level <= 5) {
-      return among<(1U << Level) / 8>(slots + (1U << Level), position);
     } else {
-      return gather(slots, position);
+      return among<(1U << Level) / 8>(slots + (1U << Level), position);
     }
   }
   template <unsigned Level>
   static Ints at(const std::int32_t* slots, Ints position) {
-    if constexpr (Level <= 5) {
-      return _mm256_castps_si256(at<Level>(reinterpret_cast<const float*>(slots), position));
-    } else {
-      return gather(slots, position);
-    }
+    return _mm256_castps_si256(at<Level>(reinterpret_cast<const float*>(slots), position));
   }
 
   static Sums zero_sums() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
@@ -101,7 +95,7 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{kBlock<Avx2>, gather_block<Avx2>, walk_any_depth<Avx2>};
+const TreeKernel kAvx2Trees{Avx2::kLanes, gather_block<Avx2>, walk_any_depth<Avx2>};
 
 }  // namespace harmonia
 

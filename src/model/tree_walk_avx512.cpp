@@ -9,6 +9,7 @@ namespace {
 struct Avx512 {
   static constexpr std::size_t kLanes = 16;
   static constexpr unsigned kLevelsTogether = 3;
+  static constexpr unsigned kSingleFrom = kCompleteDepth;
   using Floats = __m512;
   using Ints = __m512i;
   using Mask = __mmask16;
@@ -100,7 +101,7 @@ struct Avx512 {
 
 }  // namespace
 
-const TreeKernel kAvx512Trees{kBlock<Avx512>, gather_block<Avx512>, walk_any_depth<Avx512>};
+const TreeKernel kAvx512Trees{Avx512::kLanes, gather_block<Avx512>, walk_any_depth<Avx512>};
 
 }  // namespace harmonia
 

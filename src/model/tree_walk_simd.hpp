@@ -1,8 +1,9 @@
 #pragma once
 
 // The walk over many rows at once, written once for every width. A source that includes it is compiled for
-// one instruction set and gives the operations as V; all is in an unnamed namespace, so that nothing compiled
-// for one processor is linked into what runs on another.
+// one instruction set and gives the operations as V, with two choices: kLevelsTogether (see
+// descend_together) and kSingleFrom (see step_singly). All is in an unnamed namespace, so that nothing
+// compiled for one processor is linked into what runs on another.
 
 #include <immintrin.h>
 
@@ -11,11 +12,19 @@
 namespace harmonia {
 namespace {
 
-// Vectors of rows walked in turn: one waits for memory while others compute.
-constexpr std::size_t kGroups = 4;
+// Walks done in turn: one waits for memory while others compute. They are of several vectors of rows through
+// one tree, or, where so many rows are too wide for the nearest cache, of one vector through several trees.
+constexpr std::size_t kChains = 4;
+constexpr std::size_t kNearBytes = 64 * 1024;  // of rows walked in turn
 
+// A vector of rows on its way through a tree.
 template <class V>
-constexpr std::size_t kBlock = kGroups* V::kLanes;
+struct Chain {
+  const float* lanes;     // the rows' values
+  std::size_t row, tree;  // the first of the rows
+  typename V::Ints at;    // heap positions, slots, at last leaves
+  typename V::Mask tie;   // lanes that met a value equal to the rounded threshold
+};
 
 // Whether a lane goes right at one split that all lanes are at.
 template <class V, bool Missing, bool Exact>
@@ -72,49 +81,76 @@ typename V::Mask right_of(const float* lanes, typename V::Floats threshold, type
   return right;
 }
 
+// One step of lanes that are at different splits.
 template <class V, unsigned Level, unsigned Depth, bool Missing, bool Exact>
-void descend_apart(const PackedTrees& trees, std::size_t tree_slot, const float* block,
-                   typename V::Ints* position, typename V::Mask* tie) {
-  if constexpr (Level < Depth) {
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      auto missing_left = V::broadcast(0);
-      if constexpr (Missing)
-        missing_left = V::template at<Level>(trees.missing_left + tree_slot, position[g]);
-      const auto right = right_of<V, Missing, Exact>(
-          block + g * V::kLanes, V::template at<Level>(trees.threshold + tree_slot, position[g]),
-          V::template at<Level>(trees.input + tree_slot, position[g]), missing_left, tie[g]);
-      position[g] = V::child(position[g], right);
+void step_apart(const PackedTrees& trees, Chain<V>& chain) {
+  const std::size_t slot = chain.tree << Depth;
+  auto missing_left = V::broadcast(0);
+  if constexpr (Missing) missing_left = V::template at<Level>(trees.missing_left + slot, chain.at);
+  const auto right = right_of<V, Missing, Exact>(
+      chain.lanes, V::template at<Level>(trees.threshold + slot, chain.at),
+      V::template at<Level>(trees.input + slot, chain.at), missing_left, chain.tie);
+  chain.at = V::child(chain.at, right);
+}
+
+// The last levels, lane by lane: cheaper than to look up three vectors where look-ups are done one by one.
+template <class V, unsigned Level, unsigned Depth, bool Missing, bool Exact>
+void step_singly(const PackedTrees& trees, Chain<V>& chain) {
+  const std::size_t slot = chain.tree << Depth;
+  std::int32_t at[V::kLanes], tie[V::kLanes] = {};
+  V::store(at, chain.at);
+  for (std::size_t lane = 0; lane < V::kLanes; ++lane) {
+    auto heap = static_cast<std::size_t>(at[lane]);
+    for (unsigned level = Level; level < Depth; ++level) {
+      const float value = chain.lanes[static_cast<std::size_t>(trees.input[slot + heap]) + lane];
+      const float threshold = trees.threshold[slot + heap];
+      std::size_t right = value < threshold ? 0 : 1;
+      if constexpr (Missing) right &= value != value ? 1 + trees.missing_left[slot + heap] : 1;
+      if constexpr (Exact) tie[lane] |= value == threshold ? -1 : 0;
+      heap = 2 * heap + right;
     }
-    descend_apart<V, Level + 1, Depth, Missing, Exact>(trees, tree_slot, block, position, tie);
+    at[lane] = static_cast<std::int32_t>(heap);
+  }
+  chain.at = V::load(at);
+  if constexpr (Exact) chain.tie = V::either(chain.tie, V::negative(V::load(tie)));
+}
+
+template <class V, unsigned Level, unsigned Depth, bool Missing, bool Exact, std::size_t N>
+void descend_apart(const PackedTrees& trees, Chain<V> (&chains)[N]) {
+  if constexpr (Level < Depth) {
+    if constexpr (Level >= V::kSingleFrom) {
+      for (Chain<V>& chain : chains) step_singly<V, Level, Depth, Missing, Exact>(trees, chain);
+    } else {
+      for (Chain<V>& chain : chains) step_apart<V, Level, Depth, Missing, Exact>(trees, chain);
+      descend_apart<V, Level + 1, Depth, Missing, Exact>(trees, chains);
+    }
   }
 }
 
 // Whether one row goes right, by the exact values.
 template <class V>
 bool exactly_right(const PackedTrees& trees, std::size_t slot, const TreeRows& rows, std::size_t row) {
-  const std::size_t input = static_cast<std::size_t>(trees.input[slot]) / kBlock<V>;
+  const std::size_t input = static_cast<std::size_t>(trees.input[slot]) / V::kLanes;
   const double value = rows.exact(rows.source, row, input);
   return value != value ? trees.missing_left[slot] == 0 : !(value < trees.exact[slot]);
 }
 
-// Walks the tied lanes again, by the exact values. `leaf` holds what complete trees have as heap positions
-// and deep ones as ~leaf.
+// Walks the tied lanes again, by the exact values: to heap positions of complete trees, ~leaf of deep ones.
 template <class V>
-typename V::Ints settle(const PackedTrees& trees, std::size_t tree, const TreeRows& rows,
-                        std::size_t first_row, typename V::Ints leaf, typename V::Mask tie) {
+void settle(const PackedTrees& trees, const TreeRows& rows, Chain<V>& chain) {
   std::int32_t at[V::kLanes];
-  V::store(at, leaf);
+  V::store(at, chain.at);
   for (std::size_t lane = 0; lane < V::kLanes; ++lane) {
-    if (!V::lane(tie, lane)) continue;
-    const std::size_t row = first_row + lane < rows.count ? first_row + lane : rows.count - 1;
+    if (!V::lane(chain.tie, lane)) continue;
+    const std::size_t row = chain.row + lane < rows.count ? chain.row + lane : rows.count - 1;
     if (trees.child == nullptr) {
       const std::size_t slots = std::size_t{1} << trees.depth;
       std::size_t heap = 1;
       while (heap < slots)
-        heap = 2 * heap + (exactly_right<V>(trees, tree * slots + heap, rows, row) ? 1 : 0);
+        heap = 2 * heap + (exactly_right<V>(trees, chain.tree * slots + heap, rows, row) ? 1 : 0);
       at[lane] = static_cast<std::int32_t>(heap);
     } else {
-      std::size_t slot = trees.first[tree];
+      std::size_t slot = trees.first[chain.tree];
       while (trees.child[slot] >= 0) {
         slot =
             static_cast<std::size_t>(trees.child[slot]) + (exactly_right<V>(trees, slot, rows, row) ? 1 : 0);
@@ -122,119 +158,146 @@ typename V::Ints settle(const PackedTrees& trees, std::size_t tree, const TreeRo
       at[lane] = trees.child[slot];
     }
   }
-  return V::load(at);
+  chain.at = V::load(at);
 }
 
-// Leaves that a block's rows reach in a complete tree, counted from the tree's first.
-template <class V, unsigned Depth, bool Missing, bool Exact>
-void complete_leaves(const PackedTrees& trees, std::size_t tree, const TreeRows& rows, std::size_t row,
-                     typename V::Ints* leaf) {
+// To the leaves of complete trees, counted from the tree's first.
+template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
+void complete_leaves(const PackedTrees& trees, const TreeRows& rows, Chain<V> (&chains)[N]) {
   constexpr unsigned kTogether = Depth < V::kLevelsTogether ? Depth : V::kLevelsTogether;
-  const float* block = rows.x + row * rows.inputs;
-  typename V::Mask tie[kGroups];
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    tie[g] = V::none();
-    leaf[g] =
-        descend_together<V, kTogether, Missing, Exact>(trees, tree << Depth, block + g * V::kLanes, tie[g]);
+  for (Chain<V>& chain : chains) {
+    chain.at =
+        descend_together<V, kTogether, Missing, Exact>(trees, chain.tree << Depth, chain.lanes, chain.tie);
   }
-  descend_apart<V, kTogether, Depth, Missing, Exact>(trees, tree << Depth, block, leaf, tie);
-  for (std::size_t g = 0; g < kGroups; ++g) {
+  descend_apart<V, kTogether, Depth, Missing, Exact>(trees, chains);
+  for (Chain<V>& chain : chains) {
     if constexpr (Exact) {
-      if (V::any(tie[g])) leaf[g] = settle<V>(trees, tree, rows, row + g * V::kLanes, leaf[g], tie[g]);
+      if (V::any(chain.tie)) settle<V>(trees, rows, chain);
     }
-    leaf[g] = V::add(leaf[g], V::broadcast(-(1 << Depth)));
+    chain.at = V::add(chain.at, V::broadcast(-(1 << Depth)));
   }
 }
 
-// Leaves that a block's rows reach in a deep tree, counted from the first of all trees.
-template <class V, bool Missing, bool Exact>
-void deep_leaves(const PackedTrees& trees, std::size_t tree, const TreeRows& rows, std::size_t row,
-                 typename V::Ints* leaf) {
-  const float* block = rows.x + row * rows.inputs;
-  typename V::Ints slot[kGroups], child[kGroups];
-  typename V::Mask tie[kGroups];
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    slot[g] = V::broadcast(static_cast<std::int32_t>(trees.first[tree]));
-    child[g] = V::gather(trees.child, slot[g]);
-    tie[g] = V::none();
+// To the leaves of deep trees, counted from the first of all trees.
+template <class V, bool Missing, bool Exact, std::size_t N>
+void deep_leaves(const PackedTrees& trees, const TreeRows& rows, Chain<V> (&chains)[N]) {
+  typename V::Ints child[N];
+  for (std::size_t c = 0; c < N; ++c) {
+    chains[c].at = V::broadcast(static_cast<std::int32_t>(trees.first[chains[c].tree]));
+    child[c] = V::gather(trees.child, chains[c].at);
   }
   for (bool walking = true; walking;) {
     walking = false;
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      const auto arrived = V::negative(child[g]);
+    for (std::size_t c = 0; c < N; ++c) {
+      Chain<V>& chain = chains[c];
+      const auto arrived = V::negative(child[c]);
       if (V::all(arrived)) continue;
       walking = true;
       auto equal = V::none();
       auto missing_left = V::broadcast(0);
-      if constexpr (Missing) missing_left = V::gather(trees.missing_left, slot[g]);
-      const auto right =
-          right_of<V, Missing, Exact>(block + g * V::kLanes, V::gather(trees.threshold, slot[g]),
-                                      V::gather(trees.input, slot[g]), missing_left, equal);
-      if constexpr (Exact) tie[g] = V::either(tie[g], V::and_not(arrived, equal));
-      slot[g] = V::blend(arrived, slot[g], V::next(child[g], right));
-      child[g] = V::gather(trees.child, slot[g]);
+      if constexpr (Missing) missing_left = V::gather(trees.missing_left, chain.at);
+      const auto right = right_of<V, Missing, Exact>(chain.lanes, V::gather(trees.threshold, chain.at),
+                                                     V::gather(trees.input, chain.at), missing_left, equal);
+      if constexpr (Exact) chain.tie = V::either(chain.tie, V::and_not(arrived, equal));
+      chain.at = V::blend(arrived, chain.at, V::next(child[c], right));
+      child[c] = V::gather(trees.child, chain.at);
     }
   }
-  for (std::size_t g = 0; g < kGroups; ++g) {
+  for (std::size_t c = 0; c < N; ++c) {
+    chains[c].at = child[c];
     if constexpr (Exact) {
-      if (V::any(tie[g])) child[g] = settle<V>(trees, tree, rows, row + g * V::kLanes, child[g], tie[g]);
+      if (V::any(chains[c].tie)) settle<V>(trees, rows, chains[c]);
     }
-    leaf[g] = V::inverse(child[g]);
+    chains[c].at = V::inverse(chains[c].at);
   }
 }
 
-// Depth above kCompleteDepth: deep trees.
-template <class V, unsigned Depth, bool Missing, bool Exact>
-void walk_block(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
-                std::size_t row, std::int64_t* sums) {
+// How many vectors of rows are walked in turn, through how many trees.
+template <std::size_t Vectors, std::size_t Trees>
+struct InTurn {
+  static constexpr std::size_t kVectors = Vectors, kTrees = Trees;
+};
+
+// Walks kVectors vectors of rows from `row` on. Depth above kCompleteDepth: deep trees.
+template <class V, unsigned Depth, bool Missing, bool Exact, class Turn>
+void walk_vectors(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
+                  std::size_t row, std::int64_t* sums) {
   constexpr bool kComplete = Depth <= kCompleteDepth;
-  const std::size_t valid = rows.count - row < kBlock<V> ? rows.count - row : kBlock<V>;
-  const auto add = [&](const std::int64_t* block, std::size_t output) {
-    std::int64_t* to = sums + output * rows.count + row;
-    for (std::size_t i = 0; i < valid; ++i) to[i] += block[i];
+  const auto add = [&](std::size_t vector, const typename V::Sums& sum, std::size_t output) {
+    const std::size_t from = row + vector * V::kLanes;
+    const std::size_t valid = rows.count - from < V::kLanes ? rows.count - from : V::kLanes;
+    std::int64_t each[V::kLanes];
+    V::store(each, sum);
+    for (std::size_t i = 0; i < valid; ++i) sums[output * rows.count + from + i] += each[i];
   };
-  typename V::Sums total[kGroups];
+  typename V::Sums total[Turn::kVectors];
   for (auto& t : total) t = V::zero_sums();
-  std::int64_t block[kBlock<V>];
-  for (std::size_t tree = first; tree < last; ++tree) {
-    typename V::Ints leaf[kGroups];
-    const std::int64_t* leaves = trees.leaf;
+  Chain<V> chains[Turn::kVectors * Turn::kTrees];
+  for (std::size_t c = 0; c < Turn::kVectors * Turn::kTrees; ++c) {
+    chains[c].row = row + c / Turn::kTrees * V::kLanes;
+    chains[c].lanes = rows.x + chains[c].row * rows.inputs;
+  }
+  std::size_t tree = first;
+  for (; tree + Turn::kTrees <= last; tree += Turn::kTrees) {
+    for (std::size_t c = 0; c < Turn::kVectors * Turn::kTrees; ++c) {
+      chains[c].tree = tree + c % Turn::kTrees;
+      chains[c].tie = V::none();
+    }
     if constexpr (kComplete) {
-      complete_leaves<V, Depth, Missing, Exact>(trees, tree, rows, row, leaf);
-      leaves += (tree << Depth) * trees.leaf_width;
+      complete_leaves<V, Depth, Missing, Exact>(trees, rows, chains);
     } else {
-      deep_leaves<V, Missing, Exact>(trees, tree, rows, row, leaf);
+      deep_leaves<V, Missing, Exact>(trees, rows, chains);
     }
-    if (trees.leaf_width == 1) {
-      for (std::size_t g = 0; g < kGroups; ++g) V::accumulate(total[g], leaves, leaf[g]);
-      continue;
-    }
-    const auto width = V::broadcast(static_cast<std::int32_t>(trees.leaf_width));
-    for (std::size_t k = 0; k < trees.leaf_width; ++k) {
-      for (std::size_t g = 0; g < kGroups; ++g) {
-        auto sum = V::zero_sums();
-        V::accumulate(sum, leaves + k, V::multiply(leaf[g], width));
-        V::store(block + g * V::kLanes, sum);
+    for (std::size_t c = 0; c < Turn::kVectors * Turn::kTrees; ++c) {
+      const Chain<V>& chain = chains[c];
+      const std::int64_t* leaves = trees.leaf;
+      if constexpr (kComplete) leaves += (chain.tree << Depth) * trees.leaf_width;
+      if (trees.leaf_width == 1) {
+        V::accumulate(total[c / Turn::kTrees], leaves, chain.at);
+        continue;
       }
-      add(block, k);
+      const auto place = V::multiply(chain.at, V::broadcast(static_cast<std::int32_t>(trees.leaf_width)));
+      for (std::size_t k = 0; k < trees.leaf_width; ++k) {
+        auto sum = V::zero_sums();
+        V::accumulate(sum, leaves + k, place);
+        add(c / Turn::kTrees, sum, k);
+      }
     }
   }
-  if (trees.leaf_width > 1) return;
-  for (std::size_t g = 0; g < kGroups; ++g) V::store(block + g * V::kLanes, total[g]);
-  add(block, trees.output);
+  if (trees.leaf_width == 1) {
+    for (std::size_t v = 0; v < Turn::kVectors; ++v) add(v, total[v], trees.output);
+  }
+  if constexpr (Turn::kTrees > 1) {
+    if (tree < last) {
+      walk_vectors<V, Depth, Missing, Exact, InTurn<Turn::kVectors, 1>>(trees, tree, last, rows, row, sums);
+    }
+  }
+}
+
+template <class V, unsigned Depth, bool Missing, bool Exact>
+void walk_rows(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
+               std::int64_t* sums) {
+  constexpr std::size_t kManyRows = kChains * V::kLanes;
+  std::size_t row = 0;
+  if (kManyRows * rows.inputs * sizeof(float) <= kNearBytes) {
+    for (; row + kManyRows - V::kLanes < rows.count; row += kManyRows) {
+      walk_vectors<V, Depth, Missing, Exact, InTurn<kChains, 1>>(trees, first, last, rows, row, sums);
+    }
+  }
+  for (; row < rows.count; row += V::kLanes) {
+    walk_vectors<V, Depth, Missing, Exact, InTurn<1, kChains>>(trees, first, last, rows, row, sums);
+  }
 }
 
 template <class V, unsigned Depth>
 void walk_depth(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                 std::int64_t* sums) {
-  for (std::size_t row = 0; row < rows.count; row += kBlock<V>) {
-    if (trees.exact == nullptr) {
-      rows.missing ? walk_block<V, Depth, true, false>(trees, first, last, rows, row, sums)
-                   : walk_block<V, Depth, false, false>(trees, first, last, rows, row, sums);
-    } else {
-      rows.missing ? walk_block<V, Depth, true, true>(trees, first, last, rows, row, sums)
-                   : walk_block<V, Depth, false, true>(trees, first, last, rows, row, sums);
-    }
+  if (trees.exact == nullptr) {
+    rows.missing ? walk_rows<V, Depth, true, false>(trees, first, last, rows, sums)
+                 : walk_rows<V, Depth, false, false>(trees, first, last, rows, sums);
+  } else {
+    rows.missing ? walk_rows<V, Depth, true, true>(trees, first, last, rows, sums)
+                 : walk_rows<V, Depth, false, true>(trees, first, last, rows, sums);
   }
 }
 
@@ -269,31 +332,30 @@ void transpose(__m256* r) {
   for (int i = 0; i < 8; ++i) r[i] = t[i];
 }
 
-// Eight inputs of all rows before the next eight: what is written lies together.
 template <class V>
 bool gather_block(const float* x, std::size_t stride, std::size_t rows, const std::uint32_t* columns,
                   std::size_t inputs, float* block) {
-  const float* from[kBlock<V>];
-  for (std::size_t row = 0; row < kBlock<V>; ++row) from[row] = x + (row < rows ? row : rows - 1) * stride;
+  const float* from[V::kLanes];
+  for (std::size_t row = 0; row < V::kLanes; ++row) from[row] = x + (row < rows ? row : rows - 1) * stride;
   __m256 missing = _mm256_setzero_ps();
   bool one_missing = false;
   std::size_t input = 0;
   while (input < inputs) {
-    float* to = block + input * kBlock<V>;
+    float* to = block + input * V::kLanes;
     const std::size_t column = columns[input];
     if (input + 8 <= inputs && columns[input + 7] == column + 7) {
-      for (std::size_t row = 0; row < kBlock<V>; row += 8) {
+      for (std::size_t row = 0; row < V::kLanes; row += 8) {
         __m256 r[8];
         for (std::size_t i = 0; i < 8; ++i) {
           r[i] = _mm256_loadu_ps(from[row + i] + column);
           missing = _mm256_or_ps(missing, _mm256_cmp_ps(r[i], r[i], _CMP_UNORD_Q));
         }
         transpose(r);
-        for (std::size_t i = 0; i < 8; ++i) _mm256_storeu_ps(to + i * kBlock<V> + row, r[i]);
+        for (std::size_t i = 0; i < 8; ++i) _mm256_storeu_ps(to + i * V::kLanes + row, r[i]);
       }
       input += 8;
     } else {
-      for (std::size_t row = 0; row < kBlock<V>; ++row) {
+      for (std::size_t row = 0; row < V::kLanes; ++row) {
         to[row] = from[row][column];
         one_missing |= to[row] != to[row];
       }

@@ -106,6 +106,17 @@ TEST(TreeModel, AnyNumberOfRowsMayBeAsked) {
   }
 }
 
+// Rows too wide for the nearest cache are walked through several trees in turn, a rest of which is left.
+TEST(TreeModel, RowsMayBeWide) {
+  for (const std::size_t trees : {3, 22}) {
+    for (const unsigned depth : {6U, 8U, 11U}) {
+      const RandomTrees shape{.columns = 900, .trees = trees, .depth = depth, .seed = depth};
+      expect_the_definition<float>(shape, 83, 0.0);
+      expect_the_definition<float>(shape, 83, 0.1);
+    }
+  }
+}
+
 // Inputs may name the columns in any order.
 TEST(TreeModel, TheOrderOfTheInputsDoesNotMatter) {
   TreeEnsemble ensemble = random_trees({.columns = 40, .trees = 100, .seed = 8});
