@@ -1,13 +1,53 @@
 #include "harmonia/core/statistics.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <vector>
 
 namespace harmonia {
 
 double student_t_quantile(double p, double freedom) {
   return boost::math::quantile(boost::math::students_t(freedom), p);
+}
+
+double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
+
+double normal_cdf(double z) { return boost::math::cdf(boost::math::normal(), z); }
+
+Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double confidence) {
+  if (trials == 0) return {0, 1};
+  const auto n = static_cast<double>(trials);
+  const double p = static_cast<double>(successes) / n, z = normal_quantile(0.5 + confidence / 2);
+  const double centre = p + z * z / (2 * n), scale = 1 + z * z / n;
+  const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  // Rounding must not leave [0, 1] where no or every trial was a success.
+  return {successes == 0 ? 0 : (centre - half) / scale, successes == trials ? 1 : (centre + half) / scale};
+}
+
+double clopper_pearson_low(std::uint64_t successes, std::uint64_t trials, double confidence) {
+  if (successes == 0) return 0;
+  const auto k = static_cast<double>(successes), n = static_cast<double>(trials);
+  return boost::math::quantile(boost::math::beta_distribution<>(k, n - k + 1), 1 - confidence);
+}
+
+Interval clopper_pearson_interval(std::uint64_t successes, std::uint64_t trials, double confidence) {
+  const double each = 0.5 + confidence / 2;
+  return {clopper_pearson_low(successes, trials, each),
+          1 - clopper_pearson_low(trials - successes, trials, each)};
+}
+
+Side side_of(std::uint64_t successes, std::uint64_t trials, double level, double error) {
+  if (trials == 0) return Side::unsure;
+  const boost::math::binomial_distribution<> at_level(static_cast<double>(trials), level);
+  const auto k = static_cast<double>(successes);
+  if (k > level * static_cast<double>(trials)) {
+    return boost::math::cdf(complement(at_level, k - 1)) <= error / 2 ? Side::above : Side::unsure;
+  }
+  return boost::math::cdf(at_level, k) <= error / 2 ? Side::below : Side::unsure;
 }
 
 Interval magnitude(const Interval& interval) {
@@ -57,6 +97,37 @@ Interval mean_interval(const Moments& sample, double t, double correction) {
   };
   const double scale = sample.deviation() * correction, w = t / std::sqrt(n);
   return {sample.mean() - scale * back(w), sample.mean() - scale * back(-w)};
+}
+
+Auroc auroc(std::span<const double> positive, std::span<const double> negative, double confidence) {
+  if (positive.empty() || negative.empty()) return {};
+  std::vector<double> above(positive.begin(), positive.end()), below(negative.begin(), negative.end());
+  std::sort(above.begin(), above.end());
+  std::sort(below.begin(), below.end());
+  // Of a score, the share of the other group that it is above, ties counted half.
+  const auto share = [](const std::vector<double>& sorted, double score) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), score);
+    const auto less = static_cast<double>(first - sorted.begin()), tied = static_cast<double>(last - first);
+    return (less + tied / 2) / static_cast<double>(sorted.size());
+  };
+  Moments up, down;
+  for (const double score : above) up.add(share(below, score));
+  for (const double score : below) down.add(1 - share(above, score));
+  Auroc result{.value = up.mean()};
+  const double error = std::hypot(up.standard_error(), down.standard_error());
+  if (up.count() < 2 || down.count() < 2) return result;
+  if (result.value <= 0 || result.value >= 1) {
+    // No pair is out of order: as rare as the rule of three of the smaller group allows.
+    const double rare = 3 / static_cast<double>(std::min(up.count(), down.count()));
+    result.interval =
+        result.value > 0.5 ? Interval{std::max(0.0, 1 - rare), 1} : Interval{0, std::min(1.0, rare)};
+    return result;
+  }
+  const double logit = std::log(result.value / (1 - result.value));
+  const double half = normal_quantile(0.5 + confidence / 2) * error / (result.value * (1 - result.value));
+  const auto back = [](double l) { return 1 / (1 + std::exp(-l)); };
+  result.interval = {back(logit - half), back(logit + half)};
+  return result;
 }
 
 }  // namespace harmonia

@@ -6,39 +6,15 @@
 #include <chrono>
 #include <cmath>
 
+#include "batching.hpp"
 #include "harmonia/core/error.hpp"
 
 namespace harmonia {
 namespace {
 
-// Of one thread's batch, unless the user or the model says. Filling a slot with another row costs its whole
-// width, so that few slots are better than many, and those that the cache holds best.
-constexpr std::size_t kSlotBytes = std::size_t{32} << 20;
-constexpr std::size_t kCacheBytes = std::size_t{1} << 17;
-constexpr std::size_t kFewSlots = 8, kManySlots = 64;
-
 constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of a wave
 constexpr std::size_t kWaveOfThread = 16384;               // points, and one batch at least
 constexpr double kWaveSeconds = 0.05;  // between two signs of progress, if that many points take longer
-
-std::size_t scalar_bytes(Scalar scalar) { return scalar == Scalar::float32 ? sizeof(float) : sizeof(double); }
-
-std::size_t thread_count(const ModelInfo& info, std::size_t asked, std::size_t batch) {
-  if (!info.reentrant) return 1;
-  std::size_t threads = asked != 0 ? asked : info.preferred_threads;
-  if (threads == 0) threads = hardware_threads();
-  return batch == 0 ? threads : std::min(threads, batch);
-}
-
-std::size_t slot_count(const ModelInfo& info, std::size_t batch, std::size_t threads) {
-  if (batch != 0) return batch / threads;
-  const std::size_t row_bytes = info.inputs * scalar_bytes(info.scalar);
-  const std::size_t affordable = std::max<std::size_t>(1, kSlotBytes / row_bytes);
-  if (info.preferred_batch != 0) return std::min(info.preferred_batch, affordable);
-  return std::clamp(kCacheBytes / row_bytes, std::min(kFewSlots, affordable), kManySlots);
-}
-
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -134,7 +110,7 @@ class BlackBox::TypedWorker final : public Worker {
 
 BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
     : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
-  slots_ = slot_count(model.info(), batch, pool_.threads());
+  slots_ = neighbour_slots(model.info(), batch, pool_.threads());
   wave_ = slots_ * pool_.threads();
   for (std::size_t i = 0; i < pool_.threads(); ++i) {
     if (model.info().scalar == Scalar::float32) {

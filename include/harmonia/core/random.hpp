@@ -17,7 +17,9 @@ enum class Stream : std::uint32_t {
   permutation = 3,
   uniform_data = 4,
   subsample = 5,
-  jitter = 6
+  jitter = 6,
+  noise = 7,
+  noise_radius = 8
 };
 
 /// The key of a family of draws.

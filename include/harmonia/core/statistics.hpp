@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace harmonia {
 
@@ -12,6 +14,26 @@ struct Interval {
 
 /// The p-quantile of Student's t distribution with `freedom` degrees of freedom, freedom >= 1.
 double student_t_quantile(double p, double freedom);
+
+/// The p-quantile of the standard normal distribution, and its inverse.
+double normal_quantile(double p);
+double normal_cdf(double z);
+
+/// Where a probability lies of which `successes` of `trials` were seen, by Wilson's score: short, and covers
+/// with about the confidence asked.
+Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double confidence);
+
+/// The same by Clopper and Pearson: covers with the confidence asked at least.
+Interval clopper_pearson_interval(std::uint64_t successes, std::uint64_t trials, double confidence);
+
+/// The one-sided lower bound of Clopper and Pearson: the probability lies above with the confidence asked.
+double clopper_pearson_low(std::uint64_t successes, std::uint64_t trials, double confidence);
+
+/// What `successes` of `trials` say about a probability p against a level.
+enum class Side { above, below, unsure };
+/// Above or below only if so many successes, or more extreme ones, come with probability <= error / 2 where p
+/// is the level.
+Side side_of(std::uint64_t successes, std::uint64_t trials, double level, double error);
 
 /// Where |value| lies if value lies in the interval: an interval over zero is folded.
 Interval magnitude(const Interval& interval);
@@ -54,5 +76,13 @@ class Moments {
 /// for the sample's degrees of freedom; `correction` shrinks both sides, as for a sample that is a large part
 /// of its population. Covers with the probability that t stands for, up to O(1/n).
 Interval mean_interval(const Moments& sample, double t, double correction = 1);
+
+/// How well a score tells two groups apart: the probability that one of `positive` is above one of
+/// `negative`, ties counted half, with an interval [DeLong 1988, on the logit]. Infinite scores are ranked.
+struct Auroc {
+  double value = 0.5;
+  Interval interval{0, 1};
+};
+Auroc auroc(std::span<const double> positive, std::span<const double> negative, double confidence);
 
 }  // namespace harmonia

@@ -44,6 +44,8 @@ class Observer {
 
   /// The class that outputs stand for, if they are those of a classifier.
   std::optional<long long> decision(std::span<const double> outputs) const;
+  /// The same; throws Error(model) if they are not.
+  long long label(std::span<const double> outputs) const;
   /// Numbers that it takes from one row of outputs.
   std::size_t width() const { return width_; }
   /// The numbers for `outputs`, which answer a point of the ball around a row that `centre` answers.
@@ -51,8 +53,6 @@ class Observer {
   void observe(std::span<const double> outputs, std::span<const double> centre, std::span<double> out) const;
 
  private:
-  long long label(std::span<const double> outputs) const;
-
   OutputChoice choice_;
   std::string model_name_;
   bool binary_;

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "harmonia/core/rows.hpp"
+#include "harmonia/data/schema.hpp"
+
+namespace harmonia {
+
+/// How points are scattered around a row.
+enum class NoiseKind {
+  gaussian,  ///< normal, deviation sigma in every feature, in units of the features' scales
+  ball,      ///< uniform in the ball of radius sigma, in the same units
+};
+
+/// Reads gaussian, ball.
+NoiseKind parse_noise(const std::string& text);
+
+/// The text that parse_noise reads.
+std::string noise_name(NoiseKind kind);
+
+/// The noise to put around every row.
+struct NoiseOptions {
+  NoiseKind kind = NoiseKind::gaussian;
+  Schema schema;              ///< scales, bounds, whole and fixed features; empty: all plain
+  Matrix<double> directions;  ///< rows are the directions that a row is moved along, each times its own
+                              ///< normal number times sigma; empty: the features
+};
+
+/// Points around rows. Sample k is the same displacement for every row and every sigma (common random
+/// numbers), so that a class frequency is a function of sigma alone and rows can be compared.
+class Noise {
+ public:
+  /// Throws Error(usage) if schema or directions are not of `inputs` features.
+  Noise(NoiseOptions options, std::size_t inputs, std::uint64_t seed);
+
+  const NoiseOptions& options() const { return options_; }
+  /// Writes sample k around x, or its mirror image. Missing (NaN) and fixed features stay; a value past its
+  /// bounds is put on them; whole features are rounded. Safe to call from several threads.
+  void put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
+           std::span<double> out) const;
+  /// The dimension that the displacements have: directions, or features that can move.
+  std::size_t dimension() const { return dimension_; }
+
+ private:
+  NoiseOptions options_;
+  std::uint64_t seed_;
+  std::size_t dimension_;
+};
+
+}  // namespace harmonia

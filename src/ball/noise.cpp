@@ -1,0 +1,97 @@
+#include "harmonia/ball/noise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/random.hpp"
+
+namespace harmonia {
+namespace {
+
+// The row of the keyed generator that all rows share.
+DrawKey key_of(std::uint64_t seed, std::uint64_t sample) {
+  return {.seed = seed, .stream = Stream::noise, .row = 0, .sample = sample};
+}
+
+std::size_t moving(const Schema& schema, std::size_t inputs) {
+  const auto fixed = std::count_if(schema.begin(), schema.end(), [](const Feature& f) { return f.fixed; });
+  return inputs - static_cast<std::size_t>(fixed);
+}
+
+double allowed(const Feature& feature, double value) {
+  if (feature.integer) value = std::round(value);
+  return std::clamp(value, feature.lower, feature.upper);
+}
+
+}  // namespace
+
+NoiseKind parse_noise(const std::string& text) {
+  if (text == "gaussian") return NoiseKind::gaussian;
+  if (text == "ball") return NoiseKind::ball;
+  throw Error(ErrorCode::usage, fmt::format("noise '{}' is not known; expected gaussian or ball", text));
+}
+
+std::string noise_name(NoiseKind kind) { return kind == NoiseKind::gaussian ? "gaussian" : "ball"; }
+
+Noise::Noise(NoiseOptions options, std::size_t inputs, std::uint64_t seed)
+    : options_(std::move(options)), seed_(seed) {
+  const Matrix<double>& directions = options_.directions;
+  if (!options_.schema.empty() && options_.schema.size() != inputs) {
+    throw Error(ErrorCode::usage, fmt::format("the schema has {} features; the data has {} columns",
+                                              options_.schema.size(), inputs));
+  }
+  if (directions.rows() > 0 && directions.columns() != inputs) {
+    throw Error(ErrorCode::usage,
+                fmt::format("directions have {} columns; the data has {}", directions.columns(), inputs));
+  }
+  for (std::size_t i = 0; i < directions.rows() * directions.columns(); ++i) {
+    if (!std::isfinite(directions.view().data[i]))
+      throw Error(ErrorCode::input,
+                  fmt::format("direction {} has a value that is not finite", i / directions.columns()));
+  }
+  dimension_ = directions.rows() > 0 ? directions.rows() : moving(options_.schema, inputs);
+  if (dimension_ == 0) throw Error(ErrorCode::usage, "the schema fixes every feature: nothing can be moved");
+}
+
+void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
+                std::span<double> out) const {
+  const Matrix<double>& directions = options_.directions;
+  const DrawKey key = key_of(seed_, sample);
+  thread_local std::vector<float> z;
+  z.resize(directions.rows() > 0 ? directions.rows() : x.size());
+  normals(key, z);
+  double step = mirrored ? -sigma : sigma;
+  if (options_.kind == NoiseKind::ball) {
+    double squares = 0;
+    for (std::size_t j = 0; j < z.size(); ++j) {
+      if (directions.rows() == 0 && !options_.schema.empty() && options_.schema[j].fixed) continue;
+      squares += static_cast<double>(z[j]) * z[j];
+    }
+    const double uniform = draw_uniform({.seed = seed_, .stream = Stream::noise_radius, .sample = sample}, 0);
+    step *= std::pow(uniform, 1 / static_cast<double>(dimension_)) / std::sqrt(squares);
+  }
+  if (directions.rows() == 0) {
+    for (std::size_t j = 0; j < x.size(); ++j) out[j] = step * static_cast<double>(z[j]);
+  } else {
+    std::fill(out.begin(), out.end(), 0.0);
+    for (std::size_t k = 0; k < z.size(); ++k) {
+      const double part = step * static_cast<double>(z[k]);
+      for (std::size_t j = 0; j < x.size(); ++j) out[j] += part * directions.row(k)[j];
+    }
+  }
+  if (options_.schema.empty()) {
+    for (std::size_t j = 0; j < x.size(); ++j) out[j] += x[j];
+    return;
+  }
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    const Feature& feature = options_.schema[j];
+    out[j] = feature.fixed || std::isnan(x[j]) ? x[j] : allowed(feature, x[j] + feature.scale * out[j]);
+  }
+}
+
+}  // namespace harmonia

@@ -1,0 +1,60 @@
+#include "harmonia/model/point_asker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "batching.hpp"
+#include "harmonia/core/error.hpp"
+
+namespace harmonia {
+
+struct PointAsker::Batch {
+  Matrix<double> points;
+  Matrix<float> narrow;  // the points for a model of single precision
+};
+
+PointAsker::PointAsker(const Model& model, std::size_t batch, Run& run)
+    : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
+  slots_ = whole_slots(model.info(), batch, pool_.threads());
+  for (std::size_t i = 0; i < pool_.threads(); ++i) batches_.push_back(std::make_unique<Batch>());
+}
+
+PointAsker::~PointAsker() = default;
+
+void PointAsker::ask(std::size_t count, const Write& write, MatrixView<double> answers) {
+  if (count == 0) return;
+  const ModelInfo& info = model_.info();
+  // Equal shares, so that no thread waits for the last one.
+  const std::size_t rounds = divide_up(count, slots_ * pool_.threads());
+  const std::size_t size = std::min(slots_, divide_up(count, rounds * pool_.threads()));
+  pool_.run(divide_up(count, size), [&](std::size_t worker, std::size_t batch) {
+    if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
+    const std::size_t first = batch * size, part = std::min(size, count - first);
+    Batch& own = *batches_[worker];
+    own.points.resize(part, info.inputs);
+    for (std::size_t i = 0; i < part; ++i) write(first + i, {own.points.row(i), info.inputs});
+    const MatrixView<double> y = answers.slice(first, part);
+    run_.ledger.spend(part);
+    if (info.scalar == Scalar::float32) {
+      own.narrow.resize(part, info.inputs);
+      std::transform(own.points.row(0), own.points.row(0) + part * info.inputs, own.narrow.row(0),
+                     [](double v) { return static_cast<float>(v); });
+      model_.evaluate(std::as_const(own.narrow).view(), y);
+    } else {
+      model_.evaluate(std::as_const(own.points).view(), y);
+    }
+    const double* const end = y.data + y.rows * y.columns;
+    const double* const wrong =
+        std::find_if<const double*>(y.data, end, [](double answer) { return !std::isfinite(answer); });
+    if (wrong != end) {
+      throw Error(ErrorCode::model,
+                  fmt::format("model {} answered {} in output {}; expected finite numbers", info.name, *wrong,
+                              static_cast<std::size_t>(wrong - y.data) % y.columns));
+    }
+  });
+}
+
+}  // namespace harmonia

@@ -1,0 +1,81 @@
+#include "harmonia/core/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace harmonia {
+namespace {
+
+TEST(Statistics, IntervalsOfAProportion) {
+  const Interval wilson = wilson_interval(700, 1000, 0.95);
+  EXPECT_NEAR(wilson.low, 0.670876, 5e-7);
+  EXPECT_NEAR(wilson.high, 0.727593, 5e-7);
+  const Interval exact = clopper_pearson_interval(700, 1000, 0.95);
+  EXPECT_NEAR(exact.low, 0.670538, 5e-7);
+  EXPECT_NEAR(exact.high, 0.728279, 5e-7);
+}
+
+// The radius that the smoothed classifier is certified for [Cohen 2019], over sigma.
+TEST(Statistics, LowerBoundOfAProportion) {
+  EXPECT_NEAR(normal_quantile(clopper_pearson_low(700, 1000, 0.95)), 0.454447, 5e-7);
+  EXPECT_NEAR(normal_quantile(clopper_pearson_low(700, 1000, 0.999)), 0.394711, 5e-7);
+}
+
+TEST(Statistics, NoneAndAllAreAtTheEnds) {
+  for (const std::uint64_t trials : {1, 5, 1000}) {
+    EXPECT_EQ(wilson_interval(0, trials, 0.95).low, 0);
+    EXPECT_EQ(wilson_interval(trials, trials, 0.95).high, 1);
+    EXPECT_EQ(clopper_pearson_interval(0, trials, 0.95).low, 0);
+    EXPECT_EQ(clopper_pearson_interval(trials, trials, 0.95).high, 1);
+    EXPECT_NEAR(clopper_pearson_low(trials, trials, 0.95), std::pow(0.05, 1.0 / static_cast<double>(trials)),
+                1e-12);
+  }
+  EXPECT_EQ(wilson_interval(0, 0, 0.95).high, 1);
+}
+
+// A side is taken exactly where the two-sided Clopper–Pearson interval leaves the level out.
+TEST(Statistics, SidesAreThoseOfTheInterval) {
+  for (const double level : {0.3, 0.5, 0.7, 0.9}) {
+    for (std::uint64_t trials : {1, 20, 133}) {
+      for (std::uint64_t k = 0; k <= trials; ++k) {
+        const Interval interval = clopper_pearson_interval(k, trials, 0.98);
+        const Side side = side_of(k, trials, level, 0.02);
+        EXPECT_EQ(side == Side::above, interval.low > level) << k << " of " << trials;
+        EXPECT_EQ(side == Side::below, interval.high < level) << k << " of " << trials;
+      }
+    }
+  }
+}
+
+TEST(Statistics, AurocCountsPairsInOrder) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(auroc(std::vector<double>{3, 4, inf}, std::vector<double>{1, 2}, 0.95).value, 1);
+  EXPECT_EQ(auroc(std::vector<double>{1, 1}, std::vector<double>{1, 1}, 0.95).value, 0.5);
+  EXPECT_NEAR(auroc(std::vector<double>{1, 3}, std::vector<double>{2, 3}, 0.95).value, 1.5 / 4, 1e-15);
+}
+
+// Two normal groups a distance d apart: the area is Φ(d/√2).
+TEST(Coverage, AurocOfTwoNormalGroups) {
+  std::mt19937_64 random(7);
+  for (const double distance : {0.0, 1.0, 2.5}) {
+    int covered = 0;
+    constexpr int kRepeats = 1000;
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+      std::normal_distribution<double> normal;
+      std::vector<double> above(60), below(80);
+      for (double& v : above) v = normal(random) + distance;
+      for (double& v : below) v = normal(random);
+      const Interval found = auroc(above, below, 0.95).interval;
+      const double truth = normal_cdf(distance / std::sqrt(2.0));
+      covered += found.low <= truth && truth <= found.high ? 1 : 0;
+    }
+    EXPECT_GE(covered, 930) << distance;
+  }
+}
+
+}  // namespace
+}  // namespace harmonia
