@@ -125,6 +125,7 @@ std::string compare_json(const CompareRecord& record, const CompareResult& resul
     Json json = model_json(record.models[m], "name");
     json["rank"] = ranks[m];
     json["gamma"] = statistics_json(result.summaries[m].gamma);
+    json["outcomes"] = outcomes_json(result.summaries[m]);
     models.push_back(std::move(json));
   }
   Json rows = Json::array();
@@ -168,14 +169,14 @@ std::string compare_table(const CompareRecord& record, const CompareResult& resu
   std::size_t width = 5;
   for (const ModelInfo& model : record.models) width = std::max(width, printable(model.name).size());
   const std::string percent = fmt::format("{:g} %", 100 * asked.options.confidence);
-  text += fmt::format("  rank  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}\n", "model", width, "mean gamma",
-                      percent + " interval", "rms", "of spread");
+  text += fmt::format("  rank  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}  outcomes\n", "model", width,
+                      "mean gamma", percent + " interval", "rms", "of spread");
   for (const auto& group : result.ranking) {
     for (const std::size_t m : group) {
       const GammaStatistics& g = result.summaries[m].gamma;
-      text += fmt::format("  {:>4}  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}\n", ranks[m],
+      text += fmt::format("  {:>4}  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}  {}\n", ranks[m],
                           printable(record.models[m].name), width, number(g.mean), interval(g.low, g.high),
-                          number(g.rms), number(g.relative));
+                          number(g.rms), number(g.relative), outcomes_text(result.summaries[m]));
     }
   }
   text += fmt::format("\n  {:<{}}  {:<{}}  {:>12}  {:<26} {}\n", "a", width, "b", width, "a − b",

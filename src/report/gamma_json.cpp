@@ -153,6 +153,14 @@ Json row_json(const GammaRow& row, const GammaRunRecord& record) {
   return json;
 }
 
+Json outcomes_json(const GammaSummary& summary) {
+  Json outcomes = Json::object();
+  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
+    if (summary.outcomes[i] > 0) outcomes[outcome_name(static_cast<Outcome>(i))] = summary.outcomes[i];
+  }
+  return outcomes;
+}
+
 Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
   Json json{{"gamma", statistics_json(summary.gamma)}};
   if (!summary.columns.empty()) {
@@ -167,11 +175,7 @@ Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
     }
     json["segments"] = {{"by", record.data.by}, {"values", std::move(values)}};
   }
-  Json outcomes = Json::object();
-  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
-    if (summary.outcomes[i] > 0) outcomes[outcome_name(static_cast<Outcome>(i))] = summary.outcomes[i];
-  }
-  json["outcomes"] = std::move(outcomes);
+  json["outcomes"] = outcomes_json(summary);
   if (record.options.explain > 0) json["explain"] = explain_json(summary.explain, record.data);
   if (summary.rows_shortened > 0) {
     json["bounds"] = {{"rows_shortened", summary.rows_shortened},

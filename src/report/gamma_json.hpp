@@ -30,6 +30,8 @@ nlohmann::ordered_json row_json(const GammaRow& row, const GammaRunRecord& recor
 nlohmann::ordered_json values_json(const std::vector<double>& x);
 /// The result's "summary.worst".
 nlohmann::ordered_json worst_json(const WorstRows& worst, const GammaRunRecord& record);
+/// Rows by outcome, those that occur.
+nlohmann::ordered_json outcomes_json(const GammaSummary& summary);
 /// The result's "summary".
 nlohmann::ordered_json summary_json(const GammaSummary& summary, const GammaRunRecord& record);
 

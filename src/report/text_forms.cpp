@@ -32,6 +32,16 @@ std::string data_text(const DataInfo& data, std::size_t rows) {
   return text;
 }
 
+std::string outcomes_text(const GammaSummary& summary) {
+  std::string text;
+  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
+    if (summary.outcomes[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", grouped(summary.outcomes[i]),
+                        outcome_name(static_cast<Outcome>(i)));
+  }
+  return text;
+}
+
 std::string cost_text(std::uint64_t evaluations, double seconds) {
   const double rate = seconds > 0 ? static_cast<double>(evaluations) / seconds : 0;
   return fmt::format("{} evaluations in {:.3g} s ({:.3g} a second)\n", grouped(evaluations), seconds, rate);
