@@ -11,6 +11,7 @@
 
 #include "gamma_summary.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "kept_values.hpp"
@@ -22,6 +23,8 @@ namespace {
 // The paper samples only where a whole ball is too much for it [Kersting 2024, section 5].
 constexpr std::size_t kPaperWholeBall = 1000;
 constexpr double kPaperShare = 0.001;
+
+constexpr const char* kEmptySegment = "(empty)";  // of rows that have no value where segments are taken from
 
 void check(const GammaOptions& options, const ModelInfo& model, std::size_t inputs) {
   if (inputs != model.inputs) {
@@ -249,7 +252,10 @@ class Driver {
         entry.fingerprint = known_by;
         if (!block.ids.empty()) entry.id = block.ids[emitted_];
         if (!block.labels.empty()) entry.label = block.labels[emitted_];
-        if (!block.segments.empty()) entry.segment = block.segments[emitted_];
+        if (!block.segments.empty()) {
+          const std::string& segment = block.segments[emitted_];
+          entry.segment = trim(segment).empty() ? kEmptySegment : segment;
+        }
         kept_.add(entry, x);
         sink_(entry);
       }
