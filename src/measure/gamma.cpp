@@ -35,9 +35,11 @@ void check(const GammaOptions& options, const ModelInfo& model, std::size_t inpu
     throw Error(ErrorCode::usage,
                 fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
   }
-  if (!(options.precision >= 0) || !(options.floor >= 0)) {
-    throw Error(ErrorCode::usage, fmt::format("precision {} and floor {}; expected no negative numbers",
-                                              options.precision, options.floor));
+  if (!(options.precision >= 0) || !(options.floor >= 0) ||
+      !std::isfinite(options.precision + options.floor)) {
+    throw Error(ErrorCode::usage,
+                fmt::format("precision {} and floor {}; expected finite numbers, not negative",
+                            options.precision, options.floor));
   }
   if (options.floor > 0 && options.precision == 0) {
     throw Error(ErrorCode::usage, "floor needs a precision: it says when to stop looking for it");

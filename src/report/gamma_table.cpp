@@ -55,7 +55,8 @@ std::string segments_table(const GammaRunRecord& record, const GammaSummary& sum
 std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summary, const WorstRows& worst) {
   std::size_t rows = 0;
   for (const std::size_t count : summary.outcomes) rows += count;
-  std::string text = fmt::format("gamma of {} on {}\n", record.model.name, data_text(record.data, rows));
+  std::string text = fmt::format("gamma of {} on {}\n", printable(record.model.name, std::string::npos),
+                                 data_text(record.data, rows));
   text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output),
                       record.seed);
   const GammaStatistics& g = summary.gamma;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gamma_json.hpp"
+#include "harmonia/core/text.hpp"
 #include "text_forms.hpp"
 
 namespace harmonia {
@@ -88,7 +89,8 @@ std::string sweep_csv(const SweepResult& result) {
 
 std::string sweep_table(const GammaRunRecord& record, const SweepResult& result) {
   std::string text =
-      fmt::format("gamma of {} against the radius on {}\n{}; output {}; seed {}\n\n", record.model.name,
+      fmt::format("gamma of {} against the radius on {}\n{}; output {}; seed {}\n\n",
+                  printable(record.model.name, std::string::npos),
                   data_text(record.data, rows_of(result.points.front().summary)),
                   what_was_done(record, false), output_name(record.options.output), record.seed);
   double most = 0;

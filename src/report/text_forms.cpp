@@ -24,8 +24,9 @@ std::string interval(const std::optional<double>& low, const std::optional<doubl
 }
 
 std::string data_text(const DataInfo& data, std::size_t rows) {
-  std::string text = fmt::format("{}: {} row{} of {} feature{}", data.source, grouped(rows),
-                                 rows == 1 ? "" : "s", grouped(data.inputs), data.inputs == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}: {} row{} of {} feature{}", printable(data.source, std::string::npos), grouped(rows),
+                  rows == 1 ? "" : "s", grouped(data.inputs), data.inputs == 1 ? "" : "s");
   if (data.jittered) text += ", jittered";
   if (!data.window.empty()) text += fmt::format(", window {}", data.window);
   for (const std::string& region : data.regions) text += fmt::format(", in {}", printable(region));

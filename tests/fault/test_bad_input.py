@@ -78,6 +78,12 @@ def test_the_wrong_number_of_columns(fails, rows):
         (["fn:f2", "uniform:3", "--radius", "0"], "radius is 0; expected a finite number above 0"),
         (["fn:f2", "uniform:3", "--radius", "nan"], "radius is nan; expected a finite number above 0"),
         (["fn:f2", "uniform:3", "--radius", "big"], "--radius 'big'; expected a number above 0, or auto"),
+        (["fn:f2", "uniform:3", "--radius", "0.1\nx"], "--radius '0.1 x'; expected a number above 0, or auto"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--timeout", "nan"], "--timeout: 'nan'; expected a number above 0"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--timeout", "inf"], "--timeout: 'inf'; expected a number above 0"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--precision", "inf", "--floor", "1"], "precision inf and floor 1; expected finite numbers, not negative"),
+        (["fn:f2", "no\nsuch\x1b[31m.csv", "--radius", "1"], "no such\\x1b[31m.csv: no such file"),
+        (["no\nsuch.json", "uniform:3", "--radius", "1"], "model no such.json: No such file or directory"),
         (
             ["fn:f2", "uniform:3", "--radius", "1", "--ball", "round"],
             "ball 'round' is not known; expected simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K, "
