@@ -51,10 +51,12 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Model");
   command
       .add_option("--header", o.model_options.headers,
-                  "'Name: value' sent with every request; may be repeated")
+                  "'Name: value' sent with every request to a server; may be repeated")
       ->allow_extra_args(false)
       ->group("Model");
-  command.add_option("--ca-file", o.model_options.ca_file, "PEM file of the authorities trusted over TLS")
+  command
+      .add_option("--ca-file", o.model_options.ca_file,
+                  "PEM file of the authorities that a server is trusted by over TLS")
       ->group("Model");
   command.add_option("--timeout", o.model_options.timeout_seconds, "seconds to wait for one answer [60]")
       ->check(finite_number("a number above 0", [](double seconds) { return seconds > 0; }))

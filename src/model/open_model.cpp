@@ -156,12 +156,22 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
                             "expected a model file",
                             address, kind.name));
   }
+  if ((!options.headers.empty() || !options.ca_file.empty()) && kind.open != open_http_model) {
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("{}: model {} is of kind {}, and no server; expected http(s)://host/v2/models/NAME",
+                    options.headers.empty() ? "--ca-file" : "--header", address, kind.name));
+  }
   if (!options.output_name.empty() && !kind.named_outputs) {
     throw Error(ErrorCode::usage,
                 fmt::format("--model-output: model {} is of kind {}, whose outputs have no names", address,
                             kind.name));
   }
   return kind.open(address, options, example);
+}
+
+bool is_server(const std::string& address, const ModelOptions& options) {
+  return kind_of(address, options).open == open_http_model;
 }
 
 std::size_t rows_to_open(const std::string& address, const ModelOptions& options) {

@@ -250,6 +250,23 @@ def test_a_server_that_is_down(fails):
     assert fails(MODEL, address, "uniform:5", "--radius", "1", "--retries", "1") == f"model {address}: connection refused after 2 tries"
 
 
+@pytest.mark.parametrize("option", [["--header", "Authorization: secret"], ["--ca-file", "ca.pem"]])
+@pytest.mark.parametrize("model, kind", [("fn:f2", "function"), ("cmd:cat", "command"), ("{}/examples/booster.json", "xgboost")])
+def test_what_goes_to_servers_alone(harmonia, root, option, model, kind):
+    model = model.format(root)
+    done = harmonia("gamma", model, root / "examples" / "rows.csv", "--id", "customer", "--radius", "1", *option)
+    said = f"{option[0]}: model {model} is of kind {kind}, and no server; expected http(s)://host/v2/models/NAME"
+    assert (done.returncode, done.stderr) == (2, f"harmonia: {said}\n")
+
+
+def test_headers_of_a_comparison_go_to_its_servers(harmonia, server):
+    address = server("ok")
+    done = harmonia("compare", "fn:f2", address, "uniform:5", "--radius", "1", "--header", "Authorization: secret")
+    assert done.returncode == 0, done.stderr
+    done = harmonia("compare", "fn:f2", "fn:f4", "uniform:5", "--radius", "1", "--header", "Authorization: secret")
+    assert done.returncode == 2 and done.stderr.startswith("harmonia: --header: model fn:f2 is of kind function")
+
+
 def test_headers_are_kept_out_of_results(harmonia, server, tmp_path):
     address, path = server("ok"), tmp_path / "out.json"
     for secret in (["--header", "Authorization: Bearer s3cret"], ["--header=Authorization: Bearer s3cret"]):
