@@ -66,6 +66,13 @@ void check_frame(const ResultFile& file, const Json& frame, const std::vector<st
   if (const std::string& schema = field.at("schema").text(); schema != kSchema) {
     fail(file, fmt::format(" has schema {}; this version reads {}", in_quotes(schema), kSchema));
   }
+  const auto options = frame.find("options");
+  if (options != frame.end() && options->is_object() && options->contains("confidence")) {
+    const double confidence = field.at("options").at("confidence").number();
+    if (!(confidence > 0 && confidence < 1)) {
+      fail(file, fmt::format(": options.confidence is {}; expected between 0 and 1", confidence));
+    }
+  }
   const std::string& command = field.at("command").text();
   if (commands.empty() || std::find(commands.begin(), commands.end(), command) != commands.end()) return;
   fail(file,
