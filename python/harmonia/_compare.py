@@ -63,10 +63,27 @@ class Pair:
     verdict: str  #: a_lower, b_lower or indistinguishable
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """What a pickled or copied result holds in place of the library's own."""
+
+    json: str
+    text: str
+
+    def to_json(self) -> str:
+        return self.json
+
+    def table(self) -> str:
+        return self.text
+
+
 class _Written:
     """What has a JSON form as the program writes it."""
 
     _native: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_native": _Kept(self.to_json(), str(self))}
 
     def to_json(self) -> str:
         """The result as the program `harmonia` writes it with --json."""
