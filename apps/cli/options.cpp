@@ -72,7 +72,9 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Model");
   command
       .add_flag("--margin", o.model_options.margin,
-                "measure the value before the link instead of the probability")
+                "measure the value before the link instead of the probability; of a LightGBM random forest "
+                "the trees' "
+                "average, where its raw_score is their sum")
       ->group("Model");
   command.add_flag("--binary", o.model_options.binary, "the single output is the probability of class 1")
       ->group("Model");
