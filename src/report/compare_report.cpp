@@ -60,18 +60,12 @@ Json pair_json(const CompareRecord& record, const ComparedPair& pair) {
           {"verdict", verdict_name(pair.verdict)}};
 }
 
-Json numbers_json(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(or_null(value));
-  return list;
-}
-
 // By columns: a point a row, and what each model says there.
 Json points_json(const CompareRecord& record, const CompareResult& result) {
   Json json{{"row", result.rows}, {"x", Json::array()}, {"models", Json::array()}};
   for (std::size_t i = 0; i < result.x.rows(); ++i) {
     json["x"].push_back(
-        numbers_json(std::vector<double>(result.x.row(i), result.x.row(i) + result.x.columns())));
+        values_json(std::vector<double>(result.x.row(i), result.x.row(i) + result.x.columns())));
   }
   for (std::size_t m = 0; m < record.models.size(); ++m) {
     const GammaColumns& columns = result.columns[m];
@@ -79,8 +73,8 @@ Json points_json(const CompareRecord& record, const CompareResult& result) {
     for (const auto& decided : columns.decided_class) classes.push_back(or_null(decided));
     json["models"].push_back({{"name", record.models[m].name},
                               {"class", std::move(classes)},
-                              {"gamma", numbers_json(columns.gamma)},
-                              {"value", numbers_json(columns.value)}});
+                              {"gamma", values_json(columns.gamma)},
+                              {"value", values_json(columns.value)}});
   }
   return json;
 }
