@@ -11,8 +11,15 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(HARMONIA_ONNXRUNTIME_BUNDLED)
   # The library that was fetched goes along, into a folder of ours: it is no system-wide ONNX Runtime.
   get_filename_component(HARMONIA_ONNXRUNTIME_FILE ${ONNXRUNTIME_LIBRARY} REALPATH)
-  install(FILES ${HARMONIA_ONNXRUNTIME_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR}/harmonia)
+  # Under the name that programs look for, which is not the file's own where that has the whole version in it.
   get_filename_component(HARMONIA_ONNXRUNTIME_NAME ${HARMONIA_ONNXRUNTIME_FILE} NAME)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C ${CMAKE_READELF} -d ${HARMONIA_ONNXRUNTIME_FILE}
+    OUTPUT_VARIABLE harmonia_dynamic ERROR_QUIET)
+  if(harmonia_dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
+    set(HARMONIA_ONNXRUNTIME_NAME ${CMAKE_MATCH_1})
+  endif()
+  install(FILES ${HARMONIA_ONNXRUNTIME_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR}/harmonia COMPONENT onnxruntime
+    RENAME ${HARMONIA_ONNXRUNTIME_NAME})
   if(TARGET harmonia_cli)
     set_target_properties(harmonia_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/harmonia")
   endif()

@@ -31,6 +31,7 @@ struct CompareCommand {
 
  private:
   Subject open();
+  ModelOptions options_of(const std::string& model) const;
 };
 
 // Opens the data with a model that says how wide its rows are, if there is one.
@@ -39,7 +40,19 @@ Subject CompareCommand::open() {
     return !needs_example(model, subject.model_options);
   });
   subject.model = wide == models.end() ? models.front() : *wide;
-  return open_subject(subject);
+  SubjectOptions first = subject;
+  first.model_options = options_of(subject.model);
+  return open_subject(first);
+}
+
+// Headers are for the servers among the models; where there is none, they are refused.
+ModelOptions CompareCommand::options_of(const std::string& model) const {
+  ModelOptions options = subject.model_options;
+  const auto server = [&](const std::string& address) { return is_server(address, options); };
+  if (server(model) || std::none_of(models.begin(), models.end(), server)) return options;
+  options.headers.clear();
+  options.ca_file.clear();
+  return options;
 }
 
 void CompareCommand::execute() {
@@ -73,7 +86,7 @@ void CompareCommand::execute() {
   for (const std::string& address : models) {
     const bool open_already = what.model && address == subject.model;
     opened.push_back(open_already ? std::move(what.model)
-                                  : open_model(address, subject.model_options, what.example));
+                                  : open_model(address, options_of(address), what.example));
     check_columns(opened.back()->info(), what.data->info(), subject);
     compared.push_back(opened.back().get());
     record.models.push_back(opened.back()->info());

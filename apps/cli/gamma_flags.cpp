@@ -26,7 +26,8 @@ double parse_radius(const std::string& text) {
   double radius = 0;
   const char* end = text.data() + text.size();
   if (std::from_chars(text.data(), end, radius) != std::from_chars_result{end, std::errc{}}) {
-    throw Error(ErrorCode::usage, fmt::format("--radius '{}'; expected a number above 0, or auto", text));
+    throw Error(ErrorCode::usage,
+                fmt::format("--radius {}; expected a number above 0, or auto", in_quotes(text)));
   }
   return radius;
 }
@@ -159,7 +160,7 @@ std::vector<std::string> scale_warnings(const SubjectOptions& options, const Sub
 
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& sentence : warnings)
-    std::fputs(fmt::format("warning: {}\n", sentence).c_str(), stderr);
+    std::fputs(fmt::format("warning: {}\n", printable(sentence, std::string::npos)).c_str(), stderr);
 }
 
 }  // namespace harmonia

@@ -10,6 +10,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/report/gate.hpp"
 #include "junit.hpp"
+#include "options.hpp"
 
 namespace harmonia {
 namespace {
@@ -61,11 +62,13 @@ void add_gate_command(CLI::App& program, int& exit_code) {
   CLI::App& app = *program.add_subcommand("gate", "Passes or fails a result: for continuous integration");
   app.add_option("RESULT", command->result, "JSON file of gamma or compare")->required();
   app.add_option("--max-gamma", command->options.max_gamma, "the most that the mean gamma may be")
-      ->check(CLI::NonNegativeNumber);
+      ->check(finite_number("a number that is not negative", [](double limit) { return limit >= 0; }));
   CLI::Option* against = app.add_option("--against", command->against,
                                         "JSON file of gamma: the mean gamma may not be above its own")
                              ->type_name("FILE");
-  app.add_option("--max-increase", command->options.max_increase, "… by more than this [0]")->needs(against);
+  app.add_option("--max-increase", command->options.max_increase, "… by more than this [0]")
+      ->check(finite_number("a number", [](double) { return true; }))
+      ->needs(against);
   app.add_option("--junit", command->junit, "write the checks as JUnit XML")->type_name("FILE");
   app.add_flag("--quiet", command->quiet, "no text, only the exit code");
   app.footer(R"(Examples:

@@ -11,6 +11,7 @@
 #include "gamma_command.hpp"
 #include "gate_command.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "report_command.hpp"
 #include "sweep_command.hpp"
 
@@ -30,8 +31,10 @@ int exit_code(harmonia::ErrorCode code) {
   return 2;
 }
 
+// One line, whatever names of files and other words of the user's are in it.
 int fail(int code, const std::string& message) {
-  std::fputs(fmt::format("harmonia: {}\n", message).c_str(), stderr);
+  const std::string line = harmonia::printable(harmonia::trim(message), std::string::npos);
+  std::fputs(fmt::format("harmonia: {}\n", line).c_str(), stderr);
   return code;
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
+#include "harmonia/core/text.hpp"
 #include "harmonia/data/spread.hpp"
 #include "harmonia/model/feature_names.hpp"
 
@@ -17,6 +20,16 @@ constexpr const char* kDataForms =
     "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; FILE#ROW is one row";
 
 }  // namespace
+
+CLI::Validator finite_number(const std::string& expected, bool (*good)(double)) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        const std::optional<double> value = read_number(text);
+        const bool fits = value && std::isfinite(*value) && good(*value);
+        return fits ? std::string() : fmt::format("{}; expected {}", in_quotes(text), expected);
+      },
+      "");
+}
 
 void add_model_argument(CLI::App& command, SubjectOptions& o) {
   command.add_option("MODEL", o.model, kModelForms)->required();
@@ -38,13 +51,15 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Model");
   command
       .add_option("--header", o.model_options.headers,
-                  "'Name: value' sent with every request; may be repeated")
+                  "'Name: value' sent with every request to a server; may be repeated")
       ->allow_extra_args(false)
       ->group("Model");
-  command.add_option("--ca-file", o.model_options.ca_file, "PEM file of the authorities trusted over TLS")
+  command
+      .add_option("--ca-file", o.model_options.ca_file,
+                  "PEM file of the authorities that a server is trusted by over TLS")
       ->group("Model");
   command.add_option("--timeout", o.model_options.timeout_seconds, "seconds to wait for one answer [60]")
-      ->check(CLI::PositiveNumber)
+      ->check(finite_number("a number above 0", [](double seconds) { return seconds > 0; }))
       ->group("Model");
   command
       .add_option("--retries", o.model_options.retries, "further tries after a 5xx or a lost connection [4]")
@@ -57,7 +72,9 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Model");
   command
       .add_flag("--margin", o.model_options.margin,
-                "measure the value before the link instead of the probability")
+                "measure the value before the link instead of the probability; of a LightGBM random forest "
+                "the trees' "
+                "average, where its raw_score is their sum")
       ->group("Model");
   command.add_flag("--binary", o.model_options.binary, "the single output is the probability of class 1")
       ->group("Model");

@@ -29,6 +29,9 @@ struct RunOptions {
   std::string json, csv, html, resume;
 };
 
+/// Accepts finite numbers that are `good`, which `expected` says in words; CLI's own checks let nan through.
+CLI::Validator finite_number(const std::string& expected, bool (*good)(double));
+
 /// Adds MODEL and DATA.
 void add_model_argument(CLI::App& command, SubjectOptions& options);
 /// Adds MODEL... and DATA, the last word.

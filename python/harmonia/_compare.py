@@ -63,10 +63,27 @@ class Pair:
     verdict: str  #: a_lower, b_lower or indistinguishable
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """What a pickled or copied result holds in place of the library's own."""
+
+    json: str
+    text: str
+
+    def to_json(self) -> str:
+        return self.json
+
+    def table(self) -> str:
+        return self.text
+
+
 class _Written:
     """What has a JSON form as the program writes it."""
 
     _native: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_native": _Kept(self.to_json(), str(self))}
 
     def to_json(self) -> str:
         """The result as the program `harmonia` writes it with --json."""
@@ -103,6 +120,8 @@ class CompareResult(_Written):
         """Names of the models."""
         self.mean: dict[str, float] = {model["name"]: _number(model["gamma"]["mean"]) for model in told["models"]}
         """Mean gamma by model."""
+        self.outcomes: dict[str, dict[str, int]] = {model["name"]: model["outcomes"] for model in told["models"]}
+        """Rows by how their numbers came about, by model."""
         self.ranking: list[list[str]] = told["summary"]["ranking"]
         """Lowest first; models that cannot be ordered are together."""
         self.text: str = told["summary"]["text"]
@@ -153,6 +172,8 @@ class SweepResult(_Written):
         """… and its interval."""
         self.high: NDArray[np.float64] = field("high")
         self.rms: NDArray[np.float64] = field("rms")
+        self.outcomes: list[dict[str, int]] = [row["outcomes"] for row in self._told["rows"]]
+        """Rows by how their numbers came about, at each radius."""
         self.summary: dict[str, Any] = self._told["summary"]
         """How the mean grows with the radius, among others."""
 
@@ -168,7 +189,7 @@ class SweepResult(_Written):
         """
         import pandas as pd
 
-        return pd.DataFrame(self._told["rows"])
+        return pd.DataFrame(self._told["rows"]).drop(columns="outcomes")
 
     def plot(self, ax: Any = None) -> Any:
         """Mean gamma with its interval against the radius; returns the axes.

@@ -90,7 +90,8 @@ def gamma(
         or a file of that form.
     paper: the paper's own procedure, to reproduce published numbers.
     method: the estimator's method to call.
-    margin: the value before the link instead of the probability (an estimator's decision_function).
+    margin: the value before the link instead of the probability (an estimator's decision_function). Of a LightGBM random
+        forest it is the trees' average, where LightGBM's raw_score is their sum.
     binary: the single output is the probability of class 1.
     missing: the model answers rows with NaN. Estimators and boosters say so themselves.
     as_frame: give the function pandas data frames with the data's names.

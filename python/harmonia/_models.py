@@ -121,6 +121,12 @@ def takes_missing(estimator: Any) -> bool:
     return False
 
 
+def class_names(estimator: Any) -> list[str]:
+    """Of a classifier with one target."""
+    known = getattr(estimator, "classes_", None)
+    return [] if known is None or isinstance(known, list) else [str(c) for c in known]
+
+
 def class_numbers(function: Callable[[Any], Any], classes: NDArray[Any]) -> Callable[[Any], Any]:
     """Labels that are no numbers become their places among the classes."""
     order = np.argsort(classes, kind="stable")
@@ -166,11 +172,9 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         function = getattr(f, method)
         name = f"{type(f).__name__}.{method}"
         missing = takes_missing(f) if choice.missing is None else missing
-        known = getattr(f, "classes_", None)
-        if known is not None and not isinstance(known, list):
-            classes = [str(c) for c in known]
-            if method == "predict" and np.asarray(known).dtype.kind not in "biuf":
-                function = class_numbers(function, np.asarray(known))
+        classes = class_names(f)
+        if classes and method == "predict" and np.asarray(f.classes_).dtype.kind not in "biuf":
+            function = class_numbers(function, np.asarray(f.classes_))
     elif callable(f):
         if choice.method or choice.margin:
             raise UsageError("method and margin are for estimators and boosters; the model is a function")

@@ -95,7 +95,9 @@ def memory_data(
 def open_data(
     spec: str, columns: Sequence[str], drop: Sequence[str], id: str, label: str, inputs: int, seed: int
 ) -> Data: ...
-def tree_model(file: bytes, kind: str, name: str, margin: bool, complement: bool) -> Model: ...
+def tree_model(
+    file: bytes, kind: str, name: str, margin: bool, complement: bool, classes: Sequence[str]
+) -> Model: ...
 
 class Arguments:
     radius: Optional[float]

@@ -106,8 +106,35 @@ def page_of(result: str, path: Union[None, str, "os.PathLike[str]"]) -> str:
     return page
 
 
+@dataclass(frozen=True)
+class KeptResult:
+    """What a result of the library says, in Python's own objects: what a pickled or copied result holds in its place."""
+
+    json: str
+    rows: NDArray[np.float64]
+    model: str
+    features: list[str]
+    classes: list[str]
+    radius: float
+    ball: str
+    output: str
+    confidence: float
+    seed: int
+
+    def to_json(self) -> str:
+        return self.json
+
+    def values(self) -> NDArray[np.float64]:
+        return self.rows
+
+
+_KEPT = ("model", "features", "classes", "radius", "ball", "output", "confidence", "seed")
+
+
 class GammaResult:
     """gamma of every row, as NumPy arrays with one entry a row (with output="all", one a row and output).
+
+    A result can be copied and pickled; a pickled one holds the rows X as well.
 
     >>> import harmonia, numpy as np
     >>> result = harmonia.gamma(lambda X: (X ** 2).sum(axis=1), np.eye(3), radius=0.1)
@@ -118,7 +145,7 @@ class GammaResult:
     """
 
     def __init__(self, native: _native.Result, index: Any = None) -> None:
-        self._native = native
+        self._native: Union[_native.Result, KeptResult] = native
         self._index = index
         fields = native.columns()
         self.row: NDArray[np.int64] = fields["row"]
@@ -162,6 +189,10 @@ class GammaResult:
         """With explain, the features that weigh most in each row, and how much."""
         self.summary: GammaSummary = GammaSummary.of(native.summary())
         """Mean, interval and the like over all rows."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = KeptResult(self.to_json(), self.X, **{name: getattr(self._native, name) for name in _KEPT})
+        return {**self.__dict__, "_native": kept}
 
     def __len__(self) -> int:
         return len(self.gamma)

@@ -83,6 +83,22 @@ class Watch:
         return low is not None and low > self.rise * level
 
 
+class Watched:
+    """What callbacks show of their watch."""
+
+    _watch: Watch
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """Lists "round", "gamma", "low", "high" and "loss", an entry a measurement."""
+        return self._watch.history
+
+    @property
+    def stopped(self) -> Optional[int]:
+        """The round that gamma stopped the training at; None: it did not."""
+        return self._watch.stopped
+
+
 def _by_spread(result: GammaResult) -> _Columns:
     """The rows' plug-in and split estimates (the same where a row was measured in full) over the output's spread."""
     summary = result.summary

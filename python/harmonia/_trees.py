@@ -11,7 +11,7 @@ import numpy as np
 from . import _native
 from ._data import Category, Table
 from ._errors import InputError
-from ._models import Choice, short
+from ._models import Choice, class_names, short
 
 
 def _library(f: Any) -> str:
@@ -57,7 +57,7 @@ def _xgboost(f: Any, table: Optional[Table], choice: Choice) -> Optional[_native
     if table is not None and table.categories:
         _recode(table, _xgboost_categories(booster, table.categories), strict=True)
     return _native.tree_model(
-        bytes(booster.save_raw("ubj")), "xgboost", type(f).__name__, choice.margin, classifier
+        bytes(booster.save_raw("ubj")), "xgboost", type(f).__name__, choice.margin, classifier, class_names(f)
     )
 
 
@@ -83,7 +83,7 @@ def _lightgbm(f: Any, table: Optional[Table], choice: Choice) -> Optional[_nativ
         _recode(table, dict(zip(columns, known)), strict=False)
     _check_names(booster.feature_name(), table)
     return _native.tree_model(
-        text.encode(), "lightgbm", type(f).__name__, choice.margin, classifier
+        text.encode(), "lightgbm", type(f).__name__, choice.margin, classifier, class_names(f)
     )
 
 

@@ -7,12 +7,12 @@ from typing import Any, Optional, Union
 import lightgbm as _lgb
 
 from ._errors import UsageError
-from ._training import Watch
+from ._training import Watch, Watched
 
 __all__ = ["gamma_callback"]
 
 
-class _GammaCallback:
+class _GammaCallback(Watched):
     """A callback as LightGBM calls it after every round."""
 
     order = 5  # before the callbacks that log and record
@@ -20,16 +20,6 @@ class _GammaCallback:
 
     def __init__(self, watch: Watch, metric: Optional[str]) -> None:
         self._watch, self._metric = watch, metric
-
-    @property
-    def history(self) -> dict[str, list[float]]:
-        """Lists "round", "gamma", "low", "high" and "loss", an entry a measurement."""
-        return self._watch.history
-
-    @property
-    def stopped(self) -> Optional[int]:
-        """The round that gamma stopped the training at; None: it did not."""
-        return self._watch.stopped
 
     def __call__(self, env: Any) -> None:
         if not isinstance(env.model, _lgb.Booster):

@@ -8,14 +8,14 @@ from typing import Any, Optional, Union
 import xgboost as _xgb
 
 from ._errors import UsageError
-from ._training import Watch
+from ._training import Watch, Watched
 
 __all__ = ["GammaCallback"]
 
 _MAXIMISED = ("auc", "aucpr", "pre", "map", "ndcg")  # metrics that XGBoost itself takes for better when larger
 
 
-class GammaCallback(_xgb.callback.TrainingCallback):
+class GammaCallback(Watched, _xgb.callback.TrainingCallback):
     """Measures gamma of the booster at the rows X every `period` rounds, beside the losses.
 
     The mean is entered in XGBoost's own log as data "gamma", metric "mean" (before the others, so that EarlyStopping's
@@ -60,16 +60,6 @@ class GammaCallback(_xgb.callback.TrainingCallback):
         super().__init__()
         self._watch = Watch(X, radius, period, stop, patience, rise, options)
         self._train, self._metric = train, metric
-
-    @property
-    def history(self) -> dict[str, list[float]]:
-        """Lists "round", "gamma", "low", "high" and "loss", an entry a measurement."""
-        return self._watch.history
-
-    @property
-    def stopped(self) -> Optional[int]:
-        """The round that gamma stopped the training at; None: it did not."""
-        return self._watch.stopped
 
     def before_training(self, model: Any) -> Any:
         """Called by XGBoost before the first round."""

@@ -13,6 +13,7 @@
 #include "harmonia/core/text.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace harmonia::python {
 namespace {
@@ -108,14 +109,19 @@ class CallableModel final : public Model {
     const nb::object type = answer.attr("dtype");
     const auto name = nb::cast<std::string>(type.attr("name"));
     const bool native = nb::cast<bool>(type.attr("isnative"));
-    if (native && (name == "float64" || name == "float32")) return answer;
+    if (native && (name == "float64" || name == "float32")) {
+      const nb::object flags = answer.attr("flags");
+      if (nb::cast<bool>(flags.attr("c_contiguous")) && nb::cast<bool>(flags.attr("aligned"))) return answer;
+      // A column, the field of a structured array and the like: a copy in one piece.
+      return numpy_.attr("require")(answer, nb::none(), "CA");
+    }
     const auto kind = nb::cast<std::string>(type.attr("kind"));
     if (std::string_view("biuf").find(kind) == std::string_view::npos) {
       throw Error(ErrorCode::model,
                   fmt::format("model {} returned an array of type {} and shape {}; expected numbers",
                               info_.name, name, shape_text(answer)));
     }
-    return answer.attr("astype")("float64");
+    return answer.attr("astype")("float64", "order"_a = "C");
   }
 
   // A view of the batch's copy: what the function does to it does not reach the points.
@@ -149,17 +155,8 @@ class CallableModel final : public Model {
 
   template <class T>
   static void take(const nb::object& answer, MutableRowsView y) {
-    const auto from = nb::cast<nb::ndarray<const T, nb::numpy>>(answer);
-    const std::int64_t down = from.ndim() > 0 ? from.stride(0) : 0;
-    const std::int64_t across = from.ndim() > 1 ? from.stride(1) : 0;
-    const T* const data = from.data();
-    for (std::size_t i = 0; i < y.rows; ++i) {
-      const T* const row = data + static_cast<std::int64_t>(i) * down;
-      double* const out = y.row(i);
-      for (std::size_t j = 0; j < y.columns; ++j) {
-        out[j] = static_cast<double>(row[static_cast<std::int64_t>(j) * across]);
-      }
-    }
+    const auto from = nb::cast<nb::ndarray<const T, nb::numpy, nb::c_contig>>(answer);
+    std::copy_n(from.data(), y.rows * y.columns, y.data);
   }
 
   nb::object function_, numpy_;

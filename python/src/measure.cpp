@@ -91,7 +91,7 @@ PythonResult measure_gamma(const PythonModel& model, const PythonData& data, con
   run_measure({&model}, progress, [&](ProgressSink sink) {
     const auto start = std::chrono::steady_clock::now();
     result.record = asked_record(arguments, data);
-    result.record.model = model.model->info();
+    result.record.model = model.info();
     Run run = new_run(arguments, model, std::move(sink));
     run.ledger.spend(result.record.model.example_rows);
     result.summary = gamma(*model.model, *data.data, result.record.options, run,
@@ -117,7 +117,7 @@ PythonComparison measure_compare(const std::vector<const PythonModel*>& models,
     std::size_t opening = 0;
     for (std::size_t i = 0; i < models.size(); ++i) {
       compared.push_back(models[i]->model.get());
-      result.record.models.push_back(compared.back()->info());
+      result.record.models.push_back(models[i]->info());
       result.record.models.back().name = names[i];
       opening += compared.back()->info().example_rows;
     }
@@ -139,7 +139,7 @@ PythonSweep measure_sweep(const PythonModel& model, const PythonData& data, cons
   run_measure({&model}, progress, [&](ProgressSink sink) {
     const auto start = std::chrono::steady_clock::now();
     result.record = asked_record(arguments, data);
-    result.record.model = model.model->info();
+    result.record.model = model.info();
     Run run = new_run(arguments, model, std::move(sink));
     run.ledger.spend(result.record.model.example_rows);
     result.result = sweep(*model.model, *data.data, radii, result.record.options, run);

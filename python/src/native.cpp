@@ -54,7 +54,7 @@ PythonModel function_model(nb::object function, const std::string& name, const s
 }
 
 PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std::string& name, bool margin,
-                       bool complement) {
+                       bool complement, const std::vector<std::string>& classes) {
   const std::string text(file.c_str(), file.size());
   TreeEnsemble trees = kind == "xgboost" ? read_xgboost(text, name) : read_lightgbm(text, name);
   // An estimator's predict_proba, where the booster's predict gives the class.
@@ -66,7 +66,8 @@ PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std
   }
   return {.model = make_tree_model(trees, {.name = name, .kind = kind, .sha256 = {}, .margin = margin}),
           .stop = {},
-          .callable = false};
+          .callable = false,
+          .classes = classes};
 }
 
 nb::object evaluate(const PythonModel& model, const RowsArray& rows) {
@@ -95,11 +96,11 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("inputs", [](const PythonModel& self) { return self.model->info().inputs; })
       .def_prop_ro("outputs", [](const PythonModel& self) { return self.model->info().outputs; })
       .def_prop_ro("features", [](const PythonModel& self) { return self.model->info().features; })
-      .def_prop_ro("classes", [](const PythonModel& self) { return self.model->info().classes; })
+      .def_prop_ro("classes", [](const PythonModel& self) { return self.info().classes; })
       .def("evaluate", &evaluate, "rows"_a);
   m.def("function_model", &function_model, "function"_a, "name"_a, "example"_a, "float32"_a, "batch"_a,
         "reentrant"_a, "missing"_a, "binary"_a, "features"_a, "classes"_a);
-  m.def("tree_model", &tree_model, "file"_a, "kind"_a, "name"_a, "margin"_a, "complement"_a);
+  m.def("tree_model", &tree_model, "file"_a, "kind"_a, "name"_a, "margin"_a, "complement"_a, "classes"_a);
   m.def(
       "open_model",
       [](const std::string& address, const std::vector<double>& example, const std::string& kind,

@@ -10,6 +10,12 @@ namespace nb = nanobind;
 
 namespace harmonia::python {
 
+ModelInfo PythonModel::info() const {
+  ModelInfo info = model->info();
+  if (!classes.empty()) info.classes = classes;
+  return info;
+}
+
 PythonModel open_address(const std::string& address, ModelOptions options,
                          const std::vector<double>& example) {
   PythonModel opened;

@@ -16,8 +16,12 @@ namespace harmonia::python {
 /// A model as Python holds it.
 struct PythonModel {
   std::shared_ptr<const Model> model;
-  std::stop_source stop;  ///< ends its waiting for answers
-  bool callable = false;  ///< evaluating it runs Python
+  std::stop_source stop;                  ///< ends its waiting for answers
+  bool callable = false;                  ///< evaluating it runs Python
+  std::vector<std::string> classes = {};  ///< their names, where Python knows them and the model does not
+
+  /// What is known of it.
+  ModelInfo info() const;
 };
 
 /// Rows as Python holds them.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "../core/json_kind.hpp"
 #include "column_choice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
@@ -95,24 +96,7 @@ class FeatureReader {
 
  private:
   [[noreturn]] void wrong(std::string_view what, const Json& found, std::string_view expected) const {
-    fail(where_, fmt::format("{} {}; expected {}", what, kind(found), expected));
-  }
-
-  static std::string kind(const Json& value) {
-    switch (value.type()) {
-      case Json::value_t::null:
-        return "null";
-      case Json::value_t::boolean:
-        return value.get<bool>() ? "true" : "false";
-      case Json::value_t::string:
-        return fmt::format("the text {}", in_quotes(value.get_ref<const std::string&>()));
-      case Json::value_t::array:
-        return fmt::format("a list of {}", value.size());
-      case Json::value_t::object:
-        return "an object";
-      default:
-        return fmt::format("the number {}", value.get<double>());
-    }
+    fail(where_, fmt::format("{} {}; expected {}", what, json_kind(found), expected));
   }
 
   double number(std::string_view what, const Json& value) const {

@@ -11,6 +11,7 @@
 
 #include "gamma_summary.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "kept_values.hpp"
@@ -23,6 +24,8 @@ namespace {
 constexpr std::size_t kPaperWholeBall = 1000;
 constexpr double kPaperShare = 0.001;
 
+constexpr const char* kEmptySegment = "(empty)";  // of rows that have no value where segments are taken from
+
 void check(const GammaOptions& options, const ModelInfo& model, std::size_t inputs) {
   if (inputs != model.inputs) {
     throw Error(ErrorCode::input,
@@ -32,9 +35,11 @@ void check(const GammaOptions& options, const ModelInfo& model, std::size_t inpu
     throw Error(ErrorCode::usage,
                 fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
   }
-  if (!(options.precision >= 0) || !(options.floor >= 0)) {
-    throw Error(ErrorCode::usage, fmt::format("precision {} and floor {}; expected no negative numbers",
-                                              options.precision, options.floor));
+  if (!(options.precision >= 0) || !(options.floor >= 0) ||
+      !std::isfinite(options.precision + options.floor)) {
+    throw Error(ErrorCode::usage,
+                fmt::format("precision {} and floor {}; expected finite numbers, not negative",
+                            options.precision, options.floor));
   }
   if (options.floor > 0 && options.precision == 0) {
     throw Error(ErrorCode::usage, "floor needs a precision: it says when to stop looking for it");
@@ -249,7 +254,10 @@ class Driver {
         entry.fingerprint = known_by;
         if (!block.ids.empty()) entry.id = block.ids[emitted_];
         if (!block.labels.empty()) entry.label = block.labels[emitted_];
-        if (!block.segments.empty()) entry.segment = block.segments[emitted_];
+        if (!block.segments.empty()) {
+          const std::string& segment = block.segments[emitted_];
+          entry.segment = trim(segment).empty() ? kEmptySegment : segment;
+        }
         kept_.add(entry, x);
         sink_(entry);
       }

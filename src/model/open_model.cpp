@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <filesystem>
 #include <initializer_list>
+#include <new>
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
@@ -145,6 +148,15 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
                   address));
 }
 
+[[noreturn]] void throw_too_large(const std::string& path) {
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  throw Error(
+      ErrorCode::input,
+      fmt::format("model {}: out of memory while it was read{}; expected a smaller model, or more memory",
+                  path, unknown ? "" : fmt::format(", several times its {} MiB", bytes >> 20U)));
+}
+
 }  // namespace
 
 std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
@@ -156,12 +168,27 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
                             "expected a model file",
                             address, kind.name));
   }
+  if ((!options.headers.empty() || !options.ca_file.empty()) && kind.open != open_http_model) {
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("{}: model {} is of kind {}, and no server; expected http(s)://host/v2/models/NAME",
+                    options.headers.empty() ? "--ca-file" : "--header", address, kind.name));
+  }
   if (!options.output_name.empty() && !kind.named_outputs) {
     throw Error(ErrorCode::usage,
                 fmt::format("--model-output: model {} is of kind {}, whose outputs have no names", address,
                             kind.name));
   }
-  return kind.open(address, options, example);
+  try {
+    return kind.open(address, options, example);
+  } catch (const std::bad_alloc&) {
+    if (!kind.file) throw;
+    throw_too_large(address);
+  }
+}
+
+bool is_server(const std::string& address, const ModelOptions& options) {
+  return kind_of(address, options).open == open_http_model;
 }
 
 std::size_t rows_to_open(const std::string& address, const ModelOptions& options) {

@@ -60,18 +60,12 @@ Json pair_json(const CompareRecord& record, const ComparedPair& pair) {
           {"verdict", verdict_name(pair.verdict)}};
 }
 
-Json numbers_json(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(or_null(value));
-  return list;
-}
-
 // By columns: a point a row, and what each model says there.
 Json points_json(const CompareRecord& record, const CompareResult& result) {
   Json json{{"row", result.rows}, {"x", Json::array()}, {"models", Json::array()}};
   for (std::size_t i = 0; i < result.x.rows(); ++i) {
     json["x"].push_back(
-        numbers_json(std::vector<double>(result.x.row(i), result.x.row(i) + result.x.columns())));
+        values_json(std::vector<double>(result.x.row(i), result.x.row(i) + result.x.columns())));
   }
   for (std::size_t m = 0; m < record.models.size(); ++m) {
     const GammaColumns& columns = result.columns[m];
@@ -79,8 +73,8 @@ Json points_json(const CompareRecord& record, const CompareResult& result) {
     for (const auto& decided : columns.decided_class) classes.push_back(or_null(decided));
     json["models"].push_back({{"name", record.models[m].name},
                               {"class", std::move(classes)},
-                              {"gamma", numbers_json(columns.gamma)},
-                              {"value", numbers_json(columns.value)}});
+                              {"gamma", values_json(columns.gamma)},
+                              {"value", values_json(columns.value)}});
   }
   return json;
 }
@@ -125,6 +119,7 @@ std::string compare_json(const CompareRecord& record, const CompareResult& resul
     Json json = model_json(record.models[m], "name");
     json["rank"] = ranks[m];
     json["gamma"] = statistics_json(result.summaries[m].gamma);
+    json["outcomes"] = outcomes_json(result.summaries[m]);
     models.push_back(std::move(json));
   }
   Json rows = Json::array();
@@ -168,14 +163,14 @@ std::string compare_table(const CompareRecord& record, const CompareResult& resu
   std::size_t width = 5;
   for (const ModelInfo& model : record.models) width = std::max(width, printable(model.name).size());
   const std::string percent = fmt::format("{:g} %", 100 * asked.options.confidence);
-  text += fmt::format("  rank  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}\n", "model", width, "mean gamma",
-                      percent + " interval", "rms", "of spread");
+  text += fmt::format("  rank  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}  outcomes\n", "model", width,
+                      "mean gamma", percent + " interval", "rms", "of spread");
   for (const auto& group : result.ranking) {
     for (const std::size_t m : group) {
       const GammaStatistics& g = result.summaries[m].gamma;
-      text += fmt::format("  {:>4}  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}\n", ranks[m],
+      text += fmt::format("  {:>4}  {:<{}}  {:>12}  {:<26} {:>12}  {:>12}  {}\n", ranks[m],
                           printable(record.models[m].name), width, number(g.mean), interval(g.low, g.high),
-                          number(g.rms), number(g.relative));
+                          number(g.rms), number(g.relative), outcomes_text(result.summaries[m]));
     }
   }
   text += fmt::format("\n  {:<{}}  {:<{}}  {:>12}  {:<26} {}\n", "a", width, "b", width, "a − b",

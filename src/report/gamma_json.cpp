@@ -24,15 +24,28 @@ Json explain_json(const std::vector<Contribution>& parts, const DataInfo& data) 
   return list;
 }
 
-// Missing values have no number.
-Json value_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+// Which row it is.
+Json place_json(const GammaRow& row) {
+  Json json{{"row", row.row}};
+  if (!row.id.empty()) json["id"] = row.id;
+  if (!row.label.empty()) json["label"] = row.label;
+  return json;
+}
+
+void add_gamma(Json& json, const GammaRow& row) {
+  json["class"] = or_null(row.decided_class);
+  json["value"] = or_null(row.value);
+  json["gamma"] = or_null(row.gamma);
+  json["low"] = or_null(row.low);
+  json["high"] = or_null(row.high);
+}
 
 Json named_values(const std::vector<double>& x, const DataInfo& data) {
   Json values = Json::object();
   for (std::size_t j = 0; j < x.size(); ++j) {
     std::string name = feature_name(data, j);
     if (values.contains(name)) name = fmt::format("{} ({})", name, j);  // columns of the same name
-    values[name] = value_json(x[j]);
+    values[name] = or_null(x[j]);
   }
   return values;
 }
@@ -41,7 +54,7 @@ Json named_values(const std::vector<double>& x, const DataInfo& data) {
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-Json or_null(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+Json or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json model_json(const ModelInfo& model, const char* name_key) {
   Json json{
@@ -59,22 +72,16 @@ Json statistics_json(const GammaStatistics& s) {
 
 Json values_json(const std::vector<double>& x) {
   Json list = Json::array();
-  for (const double value : x) list.push_back(value_json(value));
+  for (const double value : x) list.push_back(or_null(value));
   return list;
 }
 
 Json worst_json(const WorstRows& worst, const GammaRunRecord& record) {
   Json list = Json::array();
   for (const GammaRow& row : worst.rows()) {
-    Json json{{"row", row.row}};
-    if (!row.id.empty()) json["id"] = row.id;
-    if (!row.label.empty()) json["label"] = row.label;
+    Json json = place_json(row);
     if (row.column) json["column"] = *row.column;
-    json["class"] = or_null(row.decided_class);
-    json["value"] = or_null(row.value);
-    json["gamma"] = or_null(row.gamma);
-    json["low"] = or_null(row.low);
-    json["high"] = or_null(row.high);
+    add_gamma(json, row);
     json["outcome"] = outcome_name(row.outcome);
     json["values"] = named_values(row.x, record.data);
     list.push_back(std::move(json));
@@ -117,8 +124,7 @@ Json options_json(const GammaRunRecord& record) {
     for (const Feature& f : o.schema) {
       Json entry{{"scale", f.scale}};
       if (f.bounded()) {
-        entry["bounds"] = {std::isfinite(f.lower) ? Json(f.lower) : Json(nullptr),
-                           std::isfinite(f.upper) ? Json(f.upper) : Json(nullptr)};
+        entry["bounds"] = {or_null(f.lower), or_null(f.upper)};
       }
       if (f.integer) entry["integer"] = true;
       if (f.fixed) entry["fixed"] = true;
@@ -130,17 +136,11 @@ Json options_json(const GammaRunRecord& record) {
 }
 
 Json row_json(const GammaRow& row, const GammaRunRecord& record) {
-  Json json{{"row", row.row}};
-  if (!row.id.empty()) json["id"] = row.id;
-  if (!row.label.empty()) json["label"] = row.label;
+  Json json = place_json(row);
   if (!row.segment.empty()) json["segment"] = row.segment;
   if (row.column) json["column"] = *row.column;
   if (record.data.inputs <= kDrawnFeatures) json["x"] = values_json(row.x);
-  json["class"] = or_null(row.decided_class);
-  json["value"] = or_null(row.value);
-  json["gamma"] = or_null(row.gamma);
-  json["low"] = or_null(row.low);
-  json["high"] = or_null(row.high);
+  add_gamma(json, row);
   json["delta"] = or_null(row.delta);
   json["laplacian"] = or_null(row.laplacian);
   json["split"] = or_null(row.split);
@@ -151,6 +151,14 @@ Json row_json(const GammaRow& row, const GammaRunRecord& record) {
   if (row.shortened > 0) json["shortened"] = row.shortened;
   if (record.options.explain > 0) json["explain"] = explain_json(row.explain, record.data);
   return json;
+}
+
+Json outcomes_json(const GammaSummary& summary) {
+  Json outcomes = Json::object();
+  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
+    if (summary.outcomes[i] > 0) outcomes[outcome_name(static_cast<Outcome>(i))] = summary.outcomes[i];
+  }
+  return outcomes;
 }
 
 Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
@@ -167,11 +175,7 @@ Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
     }
     json["segments"] = {{"by", record.data.by}, {"values", std::move(values)}};
   }
-  Json outcomes = Json::object();
-  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
-    if (summary.outcomes[i] > 0) outcomes[outcome_name(static_cast<Outcome>(i))] = summary.outcomes[i];
-  }
-  json["outcomes"] = std::move(outcomes);
+  json["outcomes"] = outcomes_json(summary);
   if (record.options.explain > 0) json["explain"] = explain_json(summary.explain, record.data);
   if (summary.rows_shortened > 0) {
     json["bounds"] = {{"rows_shortened", summary.rows_shortened},

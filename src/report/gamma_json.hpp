@@ -10,7 +10,7 @@ namespace harmonia {
 
 /// JSON on one line; broken UTF-8 is replaced.
 std::string dump(const nlohmann::ordered_json& json);
-/// A number, or null where there is none (or NaN).
+/// A number, or null where there is none: NaN, an infinity.
 nlohmann::ordered_json or_null(double value);
 template <class T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {
@@ -26,10 +26,12 @@ nlohmann::ordered_json statistics_json(const GammaStatistics& statistics);
 nlohmann::ordered_json options_json(const GammaRunRecord& record);
 /// One entry of the result's "rows".
 nlohmann::ordered_json row_json(const GammaRow& row, const GammaRunRecord& record);
-/// A row's values; null where missing.
+/// Numbers as a list; null where missing.
 nlohmann::ordered_json values_json(const std::vector<double>& x);
 /// The result's "summary.worst".
 nlohmann::ordered_json worst_json(const WorstRows& worst, const GammaRunRecord& record);
+/// Rows by outcome, those that occur.
+nlohmann::ordered_json outcomes_json(const GammaSummary& summary);
 /// The result's "summary".
 nlohmann::ordered_json summary_json(const GammaSummary& summary, const GammaRunRecord& record);
 

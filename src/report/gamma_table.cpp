@@ -54,14 +54,9 @@ std::string segments_table(const GammaRunRecord& record, const GammaSummary& sum
 
 std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summary, const WorstRows& worst) {
   std::size_t rows = 0;
-  std::string outcomes;
-  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
-    if (summary.outcomes[i] == 0) continue;
-    rows += summary.outcomes[i];
-    outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", grouped(summary.outcomes[i]),
-                            outcome_name(static_cast<Outcome>(i)));
-  }
-  std::string text = fmt::format("gamma of {} on {}\n", record.model.name, data_text(record.data, rows));
+  for (const std::size_t count : summary.outcomes) rows += count;
+  std::string text = fmt::format("gamma of {} on {}\n", printable(record.model.name, std::string::npos),
+                                 data_text(record.data, rows));
   text += fmt::format("{}; output {}; seed {}\n\n", what_was_done(record), output_name(record.options.output),
                       record.seed);
   const GammaStatistics& g = summary.gamma;
@@ -70,7 +65,7 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
                       interval(g.low, g.high));
   text += fmt::format("  rms          {:<12}", number(g.rms));
   text += g.relative ? fmt::format(" {} of the output's spread\n", number(g.relative)) : "\n";
-  text += fmt::format("  outcomes     {}\n", outcomes);
+  text += fmt::format("  outcomes     {}\n", outcomes_text(summary));
   for (std::size_t k = 0; k < summary.columns.size() && k < kShownColumns; ++k) {
     const GammaStatistics& column = summary.columns[k];
     text += fmt::format("  output {:<5} {:<12} {} % interval {}\n", k, number(column.mean), percent,

@@ -60,7 +60,8 @@ void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
 GammaCsvWriter::GammaCsvWriter(const std::string& path, const GammaRunRecord& record)
     : file_(path), record_(record) {
   file_.write(
-      "row,id,label,column,class,value,gamma,low,high,delta,laplacian,split,stderr,points,outcome,explain\n");
+      "row,id,label,segment,column,class,value,gamma,low,high,delta,laplacian,split,stderr,points,outcome,"
+      "explain\n");
 }
 
 void GammaCsvWriter::add(const GammaRow& row) {
@@ -69,12 +70,12 @@ void GammaCsvWriter::add(const GammaRow& row) {
     explain += fmt::format("{}{}={}", explain.empty() ? "" : "; ", feature_name(record_.data, part.feature),
                            part.value);
   }
-  file_.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.row, csv_field(row.id),
-                          csv_field(row.label), csv_field(row.column), csv_field(row.decided_class),
-                          csv_field(row.value), csv_field(row.gamma), csv_field(row.low), csv_field(row.high),
-                          csv_field(row.delta), csv_field(row.laplacian), csv_field(row.split),
-                          csv_field(row.standard_error), row.points, outcome_name(row.outcome),
-                          csv_field(explain)));
+  file_.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.row, csv_field(row.id),
+                          csv_field(row.label), csv_field(row.segment), csv_field(row.column),
+                          csv_field(row.decided_class), csv_field(row.value), csv_field(row.gamma),
+                          csv_field(row.low), csv_field(row.high), csv_field(row.delta),
+                          csv_field(row.laplacian), csv_field(row.split), csv_field(row.standard_error),
+                          row.points, outcome_name(row.outcome), csv_field(explain)));
 }
 
 void WorstRows::add(const GammaRow& row) {

@@ -25,7 +25,7 @@ std::optional<double> optional_number(const ResultField& field) {
 // A value with its interval.
 struct Estimate {
   std::optional<double> value, low, high;
-  std::size_t rows = 0;
+  std::size_t rows = 0;  // 0: of a difference
 };
 
 Estimate estimate_of(const ResultField& statistics) {
@@ -40,8 +40,9 @@ GateCheck check(const std::string& name, const std::string& what, const Estimate
   const char* said = check.outcome == GateOutcome::passed   ? "at most"
                      : check.outcome == GateOutcome::failed ? "above"
                                                             : "not known to be at most, nor above,";
-  check.text = fmt::format("{} {} {} is {} {:g}", what, number(found.value), interval(found.low, found.high),
-                           said, limit);
+  const std::string over = found.rows > 0 ? " over " + counted(found.rows, "row") : "";
+  check.text = fmt::format("{} {} {}{} is {} {:g}", what, number(found.value),
+                           interval(found.low, found.high), over, said, limit);
   return check;
 }
 
@@ -112,7 +113,7 @@ GateCheck check_increase(const ResultFile& file, const Measured& result, const R
         paired_difference(result.columns, baseline.columns, a.at("options").at("confidence").number());
     return check("increase over the baseline",
                  fmt::format("increase of mean gamma (paired over {})", counted(paired.rows, "row")),
-                 {paired.difference, paired.low, paired.high, paired.rows}, limit);
+                 {paired.difference, paired.low, paired.high, 0}, limit);
   }
   return check("increase over the baseline",
                result.one_a_row ? "increase of mean gamma (the rows differ: two independent samples)"

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <limits>
 
+#include "../core/json_kind.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "result_json.hpp"
@@ -24,23 +25,6 @@ constexpr int kDeepest = 32;  // levels of nesting; results have six
 
 [[noreturn]] void fail(const ResultFile& file, const std::string& what) {
   throw Error(ErrorCode::input, fmt::format("{}{}", printable(file.name, 500), what));
-}
-
-std::string kind(const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::null:
-      return "null";
-    case Json::value_t::boolean:
-      return value.get<bool>() ? "true" : "false";
-    case Json::value_t::string:
-      return fmt::format("the text {}", in_quotes(value.get_ref<const std::string&>()));
-    case Json::value_t::array:
-      return fmt::format("a list of {}", value.size());
-    case Json::value_t::object:
-      return "an object";
-    default:
-      return fmt::format("the number {}", value.get<double>());
-  }
 }
 
 // A text that stops too early says so: it is what a copy that broke off leaves.
@@ -65,6 +49,13 @@ void check_frame(const ResultFile& file, const Json& frame, const std::vector<st
   const ResultField field(file, frame);
   if (const std::string& schema = field.at("schema").text(); schema != kSchema) {
     fail(file, fmt::format(" has schema {}; this version reads {}", in_quotes(schema), kSchema));
+  }
+  const auto options = frame.find("options");
+  if (options != frame.end() && options->is_object() && options->contains("confidence")) {
+    const double confidence = field.at("options").at("confidence").number();
+    if (!(confidence > 0 && confidence < 1)) {
+      fail(file, fmt::format(": options.confidence is {}; expected between 0 and 1", confidence));
+    }
   }
   const std::string& command = field.at("command").text();
   if (commands.empty() || std::find(commands.begin(), commands.end(), command) != commands.end()) return;
@@ -109,7 +100,7 @@ Json parse_result(const ResultFile& file, const std::vector<std::string>& comman
     if (depth == 1 && event == Json::parse_event_t::key) in_rows = value == "rows";
     if (!in_rows || depth != 2) return true;
     if (event == Json::parse_event_t::value || event == Json::parse_event_t::array_end) {
-      fail(file, fmt::format(": rows[{}] is {}; expected an object", rows, kind(value)));
+      fail(file, fmt::format(": rows[{}] is {}; expected an object", rows, json_kind(value)));
     }
     if (event != Json::parse_event_t::object_end) return true;
     ++rows;
@@ -192,7 +183,7 @@ const Json& ResultField::list() const {
 
 void ResultField::wrong(const std::string& expected) const {
   fail(*file_, fmt::format(": {} is {}; expected {}", printable(place_.empty() ? "the whole" : place_),
-                           kind(*json_), expected));
+                           json_kind(*json_), expected));
 }
 
 }  // namespace harmonia

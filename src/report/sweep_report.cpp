@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gamma_json.hpp"
+#include "harmonia/core/text.hpp"
 #include "text_forms.hpp"
 
 namespace harmonia {
@@ -50,6 +51,7 @@ std::string sweep_json(const GammaRunRecord& record, const SweepResult& result,
     radii.push_back(point.radius);
     Json row{{"radius", point.radius}};
     row.update(statistics_json(point.summary.gamma));
+    row["outcomes"] = outcomes_json(point.summary);
     rows.push_back(std::move(row));
   }
   options.erase("radius");
@@ -87,18 +89,24 @@ std::string sweep_csv(const SweepResult& result) {
 
 std::string sweep_table(const GammaRunRecord& record, const SweepResult& result) {
   std::string text =
-      fmt::format("gamma of {} against the radius on {}\n{}; output {}; seed {}\n\n", record.model.name,
+      fmt::format("gamma of {} against the radius on {}\n{}; output {}; seed {}\n\n",
+                  printable(record.model.name, std::string::npos),
                   data_text(record.data, rows_of(result.points.front().summary)),
                   what_was_done(record, false), output_name(record.options.output), record.seed);
   double most = 0;
-  for (const SweepPoint& point : result.points) most = std::max(most, point.summary.gamma.mean.value_or(0));
-  text += fmt::format("  {:>10}  {:>12}  {:<26}\n", "radius", "mean gamma",
+  std::size_t width = 8;
+  for (const SweepPoint& point : result.points) {
+    most = std::max(most, point.summary.gamma.mean.value_or(0));
+    width = std::max(width, outcomes_text(point.summary).size());
+  }
+  text += fmt::format("  {:>10}  {:>12}  {:<26} outcomes\n", "radius", "mean gamma",
                       fmt::format("{:g} % interval", 100 * record.options.confidence));
   for (const SweepPoint& point : result.points) {
     const GammaStatistics& g = point.summary.gamma;
     const double share = most > 0 ? g.mean.value_or(0) / most : 0;
-    text += fmt::format("  {:>10.4g}  {:>12}  {:<26} {}\n", point.radius, number(g.mean),
-                        interval(g.low, g.high), std::string(static_cast<std::size_t>(share * kBar), '#'));
+    text += fmt::format("  {:>10.4g}  {:>12}  {:<26} {:<{}}  {}\n", point.radius, number(g.mean),
+                        interval(g.low, g.high), outcomes_text(point.summary), width,
+                        std::string(static_cast<std::size_t>(share * kBar), '#'));
   }
   return text + fmt::format("\n{}\n({})\n\n{}", sweep_text(result), interval_meaning(record.data),
                             cost_text(result.evaluations, record.seconds));

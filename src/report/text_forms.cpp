@@ -24,11 +24,22 @@ std::string interval(const std::optional<double>& low, const std::optional<doubl
 }
 
 std::string data_text(const DataInfo& data, std::size_t rows) {
-  std::string text = fmt::format("{}: {} row{} of {} feature{}", data.source, grouped(rows),
-                                 rows == 1 ? "" : "s", grouped(data.inputs), data.inputs == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}: {} row{} of {} feature{}", printable(data.source, std::string::npos), grouped(rows),
+                  rows == 1 ? "" : "s", grouped(data.inputs), data.inputs == 1 ? "" : "s");
   if (data.jittered) text += ", jittered";
   if (!data.window.empty()) text += fmt::format(", window {}", data.window);
   for (const std::string& region : data.regions) text += fmt::format(", in {}", printable(region));
+  return text;
+}
+
+std::string outcomes_text(const GammaSummary& summary) {
+  std::string text;
+  for (std::size_t i = 0; i < summary.outcomes.size(); ++i) {
+    if (summary.outcomes[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", grouped(summary.outcomes[i]),
+                        outcome_name(static_cast<Outcome>(i)));
+  }
   return text;
 }
 

@@ -23,6 +23,9 @@ std::string interval(const std::optional<double>& low, const std::optional<doubl
 /// "DATA: 12 rows of 3 features", and which rows of it were taken.
 std::string data_text(const DataInfo& data, std::size_t rows);
 
+/// "12 exact, 3 budget": rows by how their numbers came about.
+std::string outcomes_text(const GammaSummary& summary);
+
 /// "12,345 evaluations in 0.1 s (1.2e5 a second)" and a line end.
 std::string cost_text(std::uint64_t evaluations, double seconds);
 

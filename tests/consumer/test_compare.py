@@ -40,6 +40,7 @@ def test_compare(run, harmonia, tmp_path):
     for m, model in enumerate(("fn:f4", "fn:f1", "fn:f2")):
         alone, _, _ = run("gamma", model, "uniform:60", "--radius", "0.1")
         assert alone["summary"]["gamma"] == result["models"][m]["gamma"]
+        assert alone["summary"]["outcomes"] == result["models"][m]["outcomes"] == {"exact": 60}
         gammas = [row["gamma"] for row in alone["rows"]]
         assert gammas == result["points"]["models"][m]["gamma"]
         assert gammas == [float(row[f"gamma {model}?n=2"]) for row in rows]
@@ -76,12 +77,22 @@ def test_sweep(run, harmonia):
     assert 2 < growth["low"] <= growth["value"] <= growth["high"] < 2.1
     alone, _, _ = run("gamma", "fn:f4", "uniform:60", "--radius", "0.5")
     del result["rows"][2]["radius"]
+    assert result["rows"][2].pop("outcomes") == alone["summary"]["outcomes"] == {"exact": 60}
     assert result["rows"][2] == alone["summary"]["gamma"]
     assert [float(row["mean"]) for row in rows] == [row["mean"] for row in result["rows"]]
     sampled, _, _ = run("sweep", "fn:f4?n=10", "uniform:60", "--radii", "0.1,0.2", "--ball", "cross", "--sample", "5")
     assert sampled["summary"]["growth"]["low"] is None
     done = harmonia("sweep", "fn:f4", "uniform:60", "--radii", "0.1..0.5")
     assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def test_what_the_budget_left_out_is_said(run):
+    compared, _, table = run("compare", "fn:f2", "fn:f4", "uniform:60", "--radius", "0.1", "--max-evaluations", "420")
+    assert [model["outcomes"] for model in compared["models"]] == [{"exact": 30, "budget": 30}] * 2
+    assert table.count("30 exact, 30 budget") == 2
+    swept, _, table = run("sweep", "fn:f4", "uniform:60", "--radii", "0.1,0.2", "--max-evaluations", "420")
+    assert [row["outcomes"] for row in swept["rows"]] == [{"exact": 30, "budget": 30}] * 2
+    assert table.count("30 exact, 30 budget") == 2
 
 
 def test_forecasts(harmonia):

@@ -50,6 +50,14 @@ def test_limits(harmonia, results, name, limit, code, said):
     assert harmonia("gate", results[name], "--max-gamma", limit, "--quiet").stdout == ""
 
 
+def test_it_says_how_many_rows(harmonia, tmp_path):
+    for rows, text in ((1, "1 row"), (3, "3 rows")):
+        path = tmp_path / "result.json"
+        assert harmonia("gamma", "fn:f1", f"uniform:{rows}", "--radius", "0.1", "--json", path).returncode == 0
+        done = harmonia("gate", path, "--max-gamma", "0.001")
+        assert done.returncode == 0 and done.stdout.endswith(f"] over {text} is at most 0.001\n")
+
+
 def test_against_a_baseline(harmonia, results):
     same = harmonia("gate", results["f4"], "--against", results["f4"])
     assert same.returncode == 0 and "(paired over 100 rows) 0 [0, 0] is at most 0" in same.stdout
@@ -75,6 +83,10 @@ def test_paired_differences_are_those_of_compare(harmonia, results):
         (["f4"], "nothing to hold the result against; expected --max-gamma, --against or both"),
         (["f4", "--against", "wide"], "has radius 0.1, "),
         (["f4", "--against", "f4_all"], 'has output "predicted", '),
+        (["f4", "--max-gamma", "nan"], "harmonia: --max-gamma: 'nan'; expected a number that is not negative"),
+        (["f4", "--max-gamma", "inf"], "harmonia: --max-gamma: 'inf'; expected a number that is not negative"),
+        (["f4", "--max-gamma", "-1"], "harmonia: --max-gamma: '-1'; expected a number that is not negative"),
+        (["f4", "--against", "f4", "--max-increase", "nan"], "harmonia: --max-increase: 'nan'; expected a number"),
         (["sweep", "--max-gamma", "1"], "sweep"),
         (["compare", "--against", "f4"], "compare"),
         (["booster_margin", "--against", "booster"], "has margin "),

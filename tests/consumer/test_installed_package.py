@@ -1,6 +1,7 @@
 """The installed package serves a project of its own: find_package, build, run."""
 
 import re
+import shutil
 import subprocess
 
 from support.onnx_models import save_mlp
@@ -34,6 +35,21 @@ def test_the_package_names_no_place_of_this_machine(root, build_dir, tmp_path):
 def test_the_installed_program_runs(build_dir, tmp_path):
     run("cmake", "--install", build_dir, "--prefix", tmp_path)
     assert run(tmp_path / "bin" / "harmonia", "--version") == "0.1.0\n"
+
+
+def test_a_library_of_your_own_is_installed_under_the_name_that_is_looked_for(root, tmp_path):
+    own, prefix, build = tmp_path / "own", tmp_path / "prefix", tmp_path / "build"
+    fetched = run(root / "scripts" / "setup.sh", "--onnxruntime").strip()
+    (own / "lib").mkdir(parents=True)
+    (own / "include").symlink_to(f"{fetched}/include")
+    shutil.copy(f"{fetched}/lib/libonnxruntime.so.1", own / "lib" / "libonnxruntime.so.1.99.0")
+    (own / "lib" / "libonnxruntime.so").symlink_to("libonnxruntime.so.1.99.0")
+    without = [f"-DHARMONIA_BUILD_{part}=OFF" for part in ("CLI", "TESTS", "BENCH", "EXPERIMENTS")]
+    run("cmake", "-S", root, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={own}", "-DHARMONIA_WITH_REPORT=OFF", *without)
+    run("cmake", "--install", build, "--prefix", prefix, "--component", "onnxruntime")
+    (library,) = (path for path in prefix.rglob("*") if path.is_file())
+    assert library.name == "libonnxruntime.so.1" and library.parent.name == "harmonia"
+    assert f"harmonia/{library.name})" in (build / "harmonia-config.cmake").read_text()
 
 
 def test_the_installed_program_runs_onnx_models(build_dir, tmp_path):

@@ -1,5 +1,6 @@
 """Regions, windows, jitter and segments as a user has them."""
 
+import csv
 import json
 
 import jsonschema
@@ -79,6 +80,17 @@ def test_segments_of_a_resumed_run(harmonia, result_of, tmp_path):
     assert done.returncode == 0 and journal.exists()
     again = result_of(*arguments, "--resume", journal)
     assert again["summary"]["segments"] == result_of(*arguments)["summary"]["segments"]
+
+
+def test_rows_without_a_segment_are_one(result_of, tmp_path):
+    data = tmp_path / "rows.csv"
+    data.write_text("town,x,y\n" + "".join(f"{['A', 'B', ''][i % 3]},{i / 50},{i % 5}\n" for i in range(30)))
+    result = result_of("gamma", "fn:f4", data, "--radius", "0.2", "--by", "town", "--csv", tmp_path / "rows_out.csv")
+    values = result["summary"]["segments"]["values"]
+    assert [(s["value"], s["rows"]) for s in values] == [("(empty)", 10), ("A", 10), ("B", 10)]
+    with open(tmp_path / "rows_out.csv", newline="") as file:
+        assert [row["segment"] for row in csv.DictReader(file)] == ["A", "B", "(empty)"] * 10
+    assert [row["segment"] for row in result["rows"]] == ["A", "B", "(empty)"] * 10
 
 
 def test_too_many_segments(harmonia, tmp_path):

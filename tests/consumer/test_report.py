@@ -282,6 +282,27 @@ def test_rows_of_one_feature_are_a_line(harmonia, look, tmp_path):
     assert look(page, script="return document.querySelectorAll('g[aria-label=line] path').length") == 2
 
 
+def test_only_what_was_measured_whole_is_exact(harmonia, look, tmp_path):
+    """A sample whose pairs all say the same has an interval of no width, and is a sample still."""
+    path, page = tmp_path / "result.json", tmp_path / "report.html"
+
+    def shown(*arguments):
+        assert harmonia(*arguments, "--radius", "0.1", "--json", path).returncode == 0
+        result = json.loads(path.read_text())
+        for statistics in [*(m["gamma"] for m in result.get("models", [])), *([] if "models" in result else [result["summary"]["gamma"]])]:
+            statistics["low"] = statistics["high"] = statistics["mean"]
+        path.write_text(json.dumps(result))
+        assert harmonia("report", path, "-o", page).returncode == 0
+        return look(page, script="return (document.querySelector('.cards') ?? document.querySelector('table')).innerText")
+
+    sampled = ["--ball", "cross", "--sample", "20"]
+    assert "exact" in shown("gamma", "fn:f2?n=40", "uniform:20")
+    assert "exact" not in shown("gamma", "fn:f2?n=40", "uniform:20", *sampled)
+    assert "exact" in shown("compare", "fn:f2?n=40", "fn:f3?n=40", "uniform:20")
+    table = shown("compare", "fn:f2?n=40", "fn:f3?n=40", "uniform:20", *sampled)
+    assert "exact" not in table and table.count("20 sampled") == 2
+
+
 def test_html_alone_leaves_nothing_behind(harmonia, tmp_path):
     (tmp_path / "tmp").mkdir()
     done = harmonia("gamma", "fn:f2", "uniform:5", "--radius", "0.1", "--html", tmp_path / "report.html", env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})

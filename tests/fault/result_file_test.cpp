@@ -1,5 +1,6 @@
 #include "harmonia/report/result_file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/expect_error.hpp"
@@ -58,6 +59,19 @@ TEST(ResultFileFault, Frames) {
   expect_fault(kHead + ", \"rows\": {}}", ": rows is an object; expected a list");
   expect_fault(kHead + ", \"rows\": [{}, 7]}", ": rows[1] is the number 7; expected an object");
   expect_fault(kHead + ", \"rows\": [[]]}", ": rows[0] is a list of 0; expected an object");
+}
+
+TEST(ResultFileFault, Confidence) {
+  const auto with = [](const std::string& value) {
+    return kHead + R"(, "options": {"confidence": )" + value + "}}";
+  };
+  for (const char* value : {"0", "1", "-0.5", "95"}) {
+    expect_fault(with(value), fmt::format(": options.confidence is {}; expected between 0 and 1", value));
+  }
+  expect_fault(with("null"), ": options.confidence is null; expected a number");
+  expect_fault(with("\"high\""), ": options.confidence is the text 'high'; expected a number");
+  const test::TemporaryFile file("result.json", with("0.9"));
+  EXPECT_EQ(result_command(read_result_file(file.path())), "gamma");
 }
 
 TEST(ResultFileFault, WhatIsRightIsRead) {

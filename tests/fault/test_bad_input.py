@@ -78,6 +78,12 @@ def test_the_wrong_number_of_columns(fails, rows):
         (["fn:f2", "uniform:3", "--radius", "0"], "radius is 0; expected a finite number above 0"),
         (["fn:f2", "uniform:3", "--radius", "nan"], "radius is nan; expected a finite number above 0"),
         (["fn:f2", "uniform:3", "--radius", "big"], "--radius 'big'; expected a number above 0, or auto"),
+        (["fn:f2", "uniform:3", "--radius", "0.1\nx"], "--radius '0.1 x'; expected a number above 0, or auto"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--timeout", "nan"], "--timeout: 'nan'; expected a number above 0"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--timeout", "inf"], "--timeout: 'inf'; expected a number above 0"),
+        (["fn:f2", "uniform:3", "--radius", "1", "--precision", "inf", "--floor", "1"], "precision inf and floor 1; expected finite numbers, not negative"),
+        (["fn:f2", "no\nsuch\x1b[31m.csv", "--radius", "1"], "no such\\x1b[31m.csv: no such file"),
+        (["no\nsuch.json", "uniform:3", "--radius", "1"], "model no such.json: No such file or directory"),
         (
             ["fn:f2", "uniform:3", "--radius", "1", "--ball", "round"],
             "ball 'round' is not known; expected simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K, "
@@ -242,6 +248,23 @@ def test_a_server_that_is_down(fails):
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}/v2/models/m"
     assert fails(MODEL, address, "uniform:5", "--radius", "1", "--retries", "1") == f"model {address}: connection refused after 2 tries"
+
+
+@pytest.mark.parametrize("option", [["--header", "Authorization: secret"], ["--ca-file", "ca.pem"]])
+@pytest.mark.parametrize("model, kind", [("fn:f2", "function"), ("cmd:cat", "command"), ("{}/examples/booster.json", "xgboost")])
+def test_what_goes_to_servers_alone(harmonia, root, option, model, kind):
+    model = model.format(root)
+    done = harmonia("gamma", model, root / "examples" / "rows.csv", "--id", "customer", "--radius", "1", *option)
+    said = f"{option[0]}: model {model} is of kind {kind}, and no server; expected http(s)://host/v2/models/NAME"
+    assert (done.returncode, done.stderr) == (2, f"harmonia: {said}\n")
+
+
+def test_headers_of_a_comparison_go_to_its_servers(harmonia, server):
+    address = server("ok")
+    done = harmonia("compare", "fn:f2", address, "uniform:5", "--radius", "1", "--header", "Authorization: secret")
+    assert done.returncode == 0, done.stderr
+    done = harmonia("compare", "fn:f2", "fn:f4", "uniform:5", "--radius", "1", "--header", "Authorization: secret")
+    assert done.returncode == 2 and done.stderr.startswith("harmonia: --header: model fn:f2 is of kind function")
 
 
 def test_headers_are_kept_out_of_results(harmonia, server, tmp_path):

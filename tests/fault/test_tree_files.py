@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import resource
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,16 @@ def test_files_of_other_kinds(harmonia, tmp_path):
     (tmp_path / "notes.txt").write_text("remember the milk\n")
     assert said(harmonia, tmp_path / "notes.txt", "uniform:3") == (
         f"model {tmp_path / 'notes.txt'} begins with 'remember the milk'; expected a LightGBM model, from booster.save_model(): 'tree'")
+
+
+def test_a_file_too_large_for_the_memory(harmonia, tmp_path):
+    path = tmp_path / "huge.ubj"
+    with open(path, "wb") as file:
+        file.truncate(1 << 30)
+    limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))}
+    done = harmonia("gamma", path, "uniform:3", "--radius", "0.1", **limited)
+    message = f"model {path}: out of memory while it was read, several times its 1024 MiB; expected a smaller model, or more memory"
+    assert (done.returncode, done.stderr) == (2, f"harmonia: {message}\n")
 
 
 def test_known_by_content(harmonia, tmp_path):

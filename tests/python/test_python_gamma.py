@@ -153,6 +153,27 @@ def test_what_a_function_raises_is_raised_here():
         assert caught.value.__notes__ == ["raised by model test_what_a_function_raises_is_raised_here.<locals>.broken on a batch of 20 × 3"]
 
 
+def as_field(x):
+    """The field of a structured array: its stride is no multiple of its size."""
+    table = np.zeros(len(x), dtype=[("p", "f8"), ("known", "u1")])
+    table["p"] = bowl(x)
+    return table["p"]
+
+
+@pytest.mark.parametrize("answer", [
+    as_field,
+    lambda x: as_field(x)[::-1][::-1],
+    lambda x: as_field(x)[:, None],
+    lambda x: np.stack([x[:, 0], bowl(x)], axis=1)[:, 1],
+    lambda x: np.asfortranarray(np.stack([bowl(x)] * 2, axis=1))[:, ::-1],
+    lambda x: np.broadcast_to(bowl(x)[:, None], (len(x), 3)),
+])
+def test_answers_of_any_strides(answer):
+    ours = hm.gamma(answer, X, radius=0.1, output="column:0")
+    np.testing.assert_array_equal(ours.value, hm.gamma(bowl, X, radius=0.1, output="column:0").value)
+    np.testing.assert_array_equal(ours.gamma, hm.gamma(bowl, X, radius=0.1, output="column:0").gamma)
+
+
 @pytest.mark.parametrize("answer, text", [
     (lambda x: x[0], r"returned an array of shape \(3,\) for 1 row; expected \(1,\) or \(1, outputs\)"),
     (lambda x: bowl(x)[:1], r"returned an array of shape \(1,\) for 540 rows; expected \(540,\) or \(540, 1\)"),

@@ -168,6 +168,16 @@ def test_boosters_are_read_and_not_called(library, target, monkeypatch):
     np.testing.assert_allclose(alone.gamma, native.gamma, atol=1e-6)
 
 
+def test_boosters_name_their_classes():
+    names = np.array(["red", "green", "blue"])[Y]
+    trees = lightgbm.LGBMClassifier(**LGB).fit(FRAME, names)
+    result = hm.gamma(trees, FRAME, 0.1)
+    assert result.to_dict()["model"]["kind"] == "lightgbm" and result.classes == ["blue", "green", "red"]
+    assert [result.classes[k] for k in result.decided_class] == list(trees.predict(FRAME))
+    assert hm.gamma(xgboost.XGBClassifier(**XGB).fit(ROWS, Y), ROWS, 0.1).classes == ["0", "1", "2"]
+    assert hm.gamma(xgboost.XGBRegressor(**XGB).fit(ROWS, Y), ROWS, 0.1).classes == []
+
+
 def test_early_stopping_is_respected():
     half = np.arange(len(Y)) % 2 == 0
     x = xgboost.XGBClassifier(n_estimators=300, early_stopping_rounds=3, n_jobs=1, learning_rate=1.0)

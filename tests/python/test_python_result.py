@@ -1,6 +1,8 @@
 """What can be done with a result; comparisons and sweeps."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -54,6 +56,34 @@ def test_texts():
     page = result._repr_html_()
     assert "mean gamma" in page and "&lt;" not in hm.gamma(bowl, X, radius=0.1)._repr_html_()
     assert "&lt;lambda&gt;" in hm.gamma(lambda x: bowl(x), X, radius=0.1)._repr_html_()
+
+
+@pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def test_results_are_copied_and_pickled(copy_of):
+    frame = pd.DataFrame(X, columns=list("abc"), index=[f"r{i}" for i in range(40)])
+    result = hm.gamma(lambda x: bowl(x.to_numpy()), frame, radius=0.1, as_frame=True, ball="cross", explain=1)
+    for again in (copy_of(result), copy_of(copy_of(result))):
+        pd.testing.assert_frame_equal(again.to_frame(), result.to_frame())
+        np.testing.assert_array_equal(again.X, result.X)
+        assert again.summary == result.summary and again.to_json() == result.to_json()
+        assert (repr(again), again._repr_html_()) == (repr(result), result._repr_html_())
+        assert (again.feature_names, again.radius, again.model) == (["a", "b", "c"], 0.1, result.model)
+        assert len(again.to_html()) == len(result.to_html())
+    compared = hm.compare({"bowl": bowl, "steep": steep}, X, 0.1)
+    again = copy_of(compared)
+    assert (again.pairs, again.ranking, again.to_json(), str(again)) == (
+        compared.pairs, compared.ranking, compared.to_json(), str(compared))
+    np.testing.assert_array_equal(again.gamma, compared.gamma)
+    swept = hm.sweep(bowl, X, [0.1, 0.2])
+    again = copy_of(swept)
+    assert (again.to_json(), str(again), repr(again)) == (swept.to_json(), str(swept), repr(swept))
+    pd.testing.assert_frame_equal(again.to_frame(), swept.to_frame())
+
+
+def test_outcomes_of_comparisons_and_sweeps():
+    compared = hm.compare(["fn:f2", "fn:f4"], X, 0.1, max_evaluations=360)
+    assert compared.outcomes == {name: {"exact": 20, "budget": 20} for name in compared.models}
+    assert hm.sweep("fn:f4", X, [0.1, 0.2], max_evaluations=360).outcomes == [{"exact": 20, "budget": 20}] * 2
 
 
 def test_plots(tmp_path):

@@ -59,9 +59,9 @@ export function figure(value: number | null, digits = 4): HTMLElement {
   return h("data", { value: String(value), title: String(value) }, short(value, digits));
 }
 
-/** [low, high]; an upper end that is not known is a question mark. */
-export function interval(low: number | null, high: number | null): HTMLElement {
-  if (low === high && low !== null) return h("span", { class: "none", title: `every point was asked: ${low}` }, "exact");
+/** [low, high]; an upper end that is not known is a question mark. `exact`: every point of every row was asked. */
+export function interval(low: number | null, high: number | null, exact: boolean): HTMLElement {
+  if (exact && low === high && low !== null) return h("span", { class: "none", title: `every point was asked: ${low}` }, "exact");
   return h("span", { class: "interval" }, "[", figure(low), ", ", high === null ? "?" : figure(high), "]");
 }
 

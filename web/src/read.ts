@@ -53,6 +53,7 @@ export interface ComparedModel {
   kind: string | null;
   rank: number | null;
   gamma: Statistics;
+  outcomes: [string, number][];
 }
 
 export interface Pair {
@@ -67,6 +68,7 @@ export interface Pair {
 export interface SweepPoint extends Statistics {
   model: string;
   radius: number;
+  outcomes: [string, number][];
 }
 
 export interface Segment extends Statistics {
@@ -225,6 +227,11 @@ function named(value: Value | undefined): [string, number][] {
   });
 }
 
+/** Whether every row was measured with all of its points. */
+export function allExact(outcomes: [string, number][]): boolean {
+  return outcomes.length > 0 && outcomes.every(([name]) => name === "exact");
+}
+
 export function readResult(value: Value): Result {
   const frame = fields(value);
   const summary = fields(frame.summary);
@@ -237,7 +244,7 @@ export function readResult(value: Value): Result {
   const by = fields(summary.segments);
   const models = list(frame.models).map((m) => {
     const f = fields(m);
-    return { name: text(f.name) ?? text(f.path) ?? "", kind: text(f.kind), rank: number(f.rank), gamma: statistics(f.gamma) };
+    return { name: text(f.name) ?? text(f.path) ?? "", kind: text(f.kind), rank: number(f.rank), gamma: statistics(f.gamma), outcomes: named(f.outcomes) };
   });
   return {
     command,
@@ -283,7 +290,7 @@ export function readResult(value: Value): Result {
         ? []
         : rows.flatMap((v) => {
             const radius = number(fields(v).radius);
-            return radius === null ? [] : [{ ...statistics(v), radius, model: text(fields(v).model) ?? model }];
+            return radius === null ? [] : [{ ...statistics(v), radius, model: text(fields(v).model) ?? model, outcomes: named(fields(v).outcomes) }];
           }),
     segments:
       summary.segments === undefined

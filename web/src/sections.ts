@@ -1,7 +1,7 @@
 /** The parts of a result that are words and tables. */
 import { brackets } from "./charts";
 import { counted, figure, grouped, h, interval, percent, section, short, table } from "./dom";
-import { fields, type Fields, type Result, type Statistics, type Value } from "./read";
+import { allExact, fields, type Fields, type Result, type Statistics, type Value } from "./read";
 
 const outcomeWords: { [name: string]: string } = {
   exact: "every point of the ball was asked: γ is exact",
@@ -26,7 +26,7 @@ export function summary(result: Result): HTMLElement | null {
   const sure = percent(result.confidence);
   const rows = gamma.rows ?? 0;
   const cards = [
-    card("mean γ", figure(gamma.mean), h("span", {}, `${sure} interval `, interval(gamma.low, gamma.high))),
+    card("mean γ", figure(gamma.mean), h("span", {}, `${sure} interval `, interval(gamma.low, gamma.high, allExact(result.outcomes)))),
     card("root mean square", figure(gamma.rms), gamma.rms === null ? "not known" : "weighs large γ more"),
     card("share of the spread", gamma.relative === null ? "–" : percentOf(gamma.relative), "mean γ over the output's standard deviation"),
     card("rows", h("data", { value: String(rows) }, grouped(rows)), result.evaluations === null ? null : `${grouped(result.evaluations)} evaluations`),
@@ -57,6 +57,12 @@ export function warnings(result: Result): HTMLElement | null {
   return h("aside", { class: "warnings" }, h("h3", {}, "Warnings"), h("ul", {}, result.warnings.map((w) => h("li", {}, w))));
 }
 
+/** How many rows have a value; how they came about, where not all of them are exact. */
+function measured(rows: number | null, outcomes: [string, number][]): string {
+  if (outcomes.length > 0 && !allExact(outcomes)) return outcomes.map(([name, count]) => `${grouped(count)} ${name}`).join(", ");
+  return rows === null ? "–" : grouped(rows);
+}
+
 export function compared(result: Result): HTMLElement | null {
   if (result.models.length === 0) return null;
   const ranked = [...result.models].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
@@ -64,10 +70,10 @@ export function compared(result: Result): HTMLElement | null {
     m.rank === null ? "–" : String(m.rank),
     m.name,
     figure(m.gamma.mean),
-    interval(m.gamma.low, m.gamma.high),
+    interval(m.gamma.low, m.gamma.high, allExact(m.outcomes)),
     figure(m.gamma.rms),
     m.gamma.relative === null ? "–" : percentOf(m.gamma.relative),
-    m.gamma.rows === null ? "–" : grouped(m.gamma.rows),
+    measured(m.gamma.rows, m.outcomes),
   ]);
   const sure = percent(result.confidence);
   const caption = `Models by their mean γ, the least first. Models of the same rank cannot be told apart at ${sure}.`;
@@ -118,7 +124,7 @@ function interval2(low: number | null, high: number | null): HTMLElement {
 export function sweepTable(result: Result, folded: boolean): HTMLElement | null {
   if (result.sweep.length === 0) return null;
   const sure = percent(result.confidence);
-  const rows = result.sweep.map((p) => [figure(p.radius), figure(p.mean), interval(p.low, p.high), figure(p.rms), p.relative === null ? "–" : percentOf(p.relative), p.rows === null ? "–" : grouped(p.rows)]);
+  const rows = result.sweep.map((p) => [figure(p.radius), figure(p.mean), interval(p.low, p.high, allExact(p.outcomes)), figure(p.rms), p.relative === null ? "–" : percentOf(p.relative), measured(p.rows, p.outcomes)]);
   const numbers = table(`γ of ${result.model} by radius`, ["radius", "mean γ", `${sure} interval`, "rms", "of the output's spread", "rows"], rows, [true, true, true, true, true, true]);
   return section("The radii", result.text !== null && h("p", { class: "lead" }, result.text), folded ? h("details", {}, h("summary", {}, "The numbers"), about(result), numbers) : [about(result), numbers]);
 }
@@ -141,7 +147,7 @@ export function segments(result: Result): HTMLElement | null {
       "details",
       {},
       h("summary", {}, "The numbers"),
-      table(`γ by ${by}`, [by, "rows", "mean γ", `${sure} interval`], values.map((s) => [s.value, s.rows === null ? "–" : grouped(s.rows), figure(s.mean), interval(s.low, s.high)]), [false, true, true, true]),
+      table(`γ by ${by}`, [by, "rows", "mean γ", `${sure} interval`], values.map((s) => [s.value, s.rows === null ? "–" : grouped(s.rows), figure(s.mean), interval(s.low, s.high, allExact(result.outcomes))]), [false, true, true, true]),
     ),
   );
 }
@@ -180,7 +186,7 @@ export function worst(result: Result): HTMLElement | null {
       ...(labelled ? [r.label ?? "–"] : []),
       ...(decided ? [r.class === null ? "–" : String(r.class)] : []),
       figure(r.gamma),
-      interval(r.low, r.high),
+      interval(r.low, r.high, r.outcome === "exact"),
       figure(r.value),
       ...names.map((name) => figure(values.get(name) ?? null)),
     ];

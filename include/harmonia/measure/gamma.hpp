@@ -81,7 +81,7 @@ struct GammaRow {
   std::size_t shortened = 0;  ///< features whose step the bounds cut short
   Outcome outcome = Outcome::exact;
   std::vector<Contribution> explain;
-  std::string id, label, segment;  ///< carried from the data
+  std::string id, label, segment;  ///< carried from the data; a segment without a value is "(empty)"
   std::vector<double> x;           ///< the row's values, NaN where missing: all of up to kDrawnFeatures; the
                                    ///< first kKeptFeatures if gamma is among the kWorstRows largest so far
   std::uint64_t fingerprint = 0;   ///< of the row's values, to know it again when a run is resumed

@@ -28,9 +28,12 @@ struct ModelOptions {
 /// cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME.
 /// `example` is one row of the data it will see; models that do not say their own width take it from there,
 /// and a command is asked it once to learn how many outputs it has. Throws Error(usage) for an address that
-/// no kind knows, Error(model) for a model that cannot be reached.
+/// no kind knows or options that its kind does not have, Error(model) for a model that cannot be reached.
 std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions& options,
                                   std::span<const double> example);
+
+/// Whether the model is a server, which alone is sent headers.
+bool is_server(const std::string& address, const ModelOptions& options);
 
 /// Rows that opening this model asks of it, to learn its shape.
 std::size_t rows_to_open(const std::string& address, const ModelOptions& options);
