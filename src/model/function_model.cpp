@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "harmonia/core/error.hpp"
 
@@ -32,56 +34,117 @@ double long_sum(std::size_t n, Term term) {
   return sum[0] + lost[0];
 }
 
-double alternating_squares(const double* x, std::size_t n) {
-  return long_sum(n, [x](std::size_t i) { return i % 2 == 0 ? x[i] * x[i] : -(x[i] * x[i]); });
-}
-
-double squares(const double* x, std::size_t n) {
+double sum_of_squares(const double* x, std::size_t n) {
   return long_sum(n, [x](std::size_t i) { return x[i] * x[i]; });
 }
 
-double sines_and_exponentials(const double* x, std::size_t n) {
+double alternating_squares(const double* x, std::size_t n, double) {
+  return long_sum(n, [x](std::size_t i) { return i % 2 == 0 ? x[i] * x[i] : -(x[i] * x[i]); });
+}
+
+double squares(const double* x, std::size_t n, double) { return sum_of_squares(x, n); }
+
+double sines_and_exponentials(const double* x, std::size_t n, double) {
   double product = 1;
   for (std::size_t i = 0; i < n; ++i) product *= i % 2 == 0 ? std::sin(x[i]) : std::exp(x[i]);
   return product;
 }
 
-double exponential(const double* x, std::size_t n) {
+double exponential(const double* x, std::size_t n, double) {
   return std::exp(long_sum(n, [x](std::size_t i) { return x[i]; }));
 }
 
-using Function = double (*)(const double*, std::size_t);
+double half_space(const double* x, std::size_t, double distance) { return x[0] < distance ? 1 : 0; }
+
+double ball_class(const double* x, std::size_t n, double radius) {
+  return sum_of_squares(x, n) < radius * radius ? 1 : 0;
+}
+
+double cone(const double* x, std::size_t n, double degrees) {
+  const double along = x[0] + 1, length = std::sqrt(along * along + sum_of_squares(x + 1, n - 1));
+  return along > length * std::cos(degrees * std::numbers::pi / 180) ? 1 : 0;
+}
+
+double shells(const double* x, std::size_t, double) {
+  const double distance = std::abs(x[0]);
+  return distance < 0.2 || (distance > 0.4 && distance < 4) ? 1 : 0;
+}
+
+struct Function {
+  const char* name;
+  double (*value)(const double* x, std::size_t n, double parameter);
+  bool classifier = false;
+  const char* parameter = "";  // empty: it has none
+  double standard = 0;         // value of the parameter, unless it is given
+  double low = 0, high = 0;    // the parameter lies between
+};
+
+constexpr double kAny = std::numeric_limits<double>::infinity();
+constexpr std::array kFunctions{Function{"f1", alternating_squares},
+                                Function{"f2", squares},
+                                Function{"f3", sines_and_exponentials},
+                                Function{"f4", exponential},
+                                Function{"half-space", half_space, true, "d", 1, -kAny, kAny},
+                                Function{"ball-class", ball_class, true, "r", 1, 0, kAny},
+                                Function{"cone", cone, true, "angle", 60, 0, 180},
+                                Function{"shells", shells, true}};
 
 class FunctionModel final : public Model {
  public:
-  FunctionModel(const std::string& name, std::size_t n, Function f) : f_(f) {
-    info_.name = fmt::format("fn:{}?n={}", name, n);
+  FunctionModel(const Function& function, std::size_t n, double parameter)
+      : value_(function.value), parameter_(parameter) {
+    info_.name = fmt::format("fn:{}?n={}", function.name, n);
+    if (*function.parameter) info_.name += fmt::format("&{}={}", function.parameter, parameter);
     info_.kind = "function";
     info_.inputs = n;
     info_.outputs = 1;
+    info_.binary = function.classifier;
   }
 
   const ModelInfo& info() const override { return info_; }
 
   void evaluate(RowsView x, MutableRowsView y) const override {
     const auto rows = x.as<double>();
-    for (std::size_t i = 0; i < rows.rows; ++i) *y.row(i) = f_(rows.row(i), rows.columns);
+    for (std::size_t i = 0; i < rows.rows; ++i) *y.row(i) = value_(rows.row(i), rows.columns, parameter_);
   }
 
  private:
   ModelInfo info_;
-  Function f_;
+  double (*value_)(const double*, std::size_t, double);
+  double parameter_;
 };
+
+double parameter_of(const Function& function, const std::map<std::string, double>& given) {
+  double parameter = function.standard;
+  for (const auto& [name, value] : given) {
+    if (name != function.parameter) {
+      throw Error(ErrorCode::usage,
+                  fmt::format("function {} has no '{}'; expected n{}", function.name, name,
+                              *function.parameter ? fmt::format(" and {}", function.parameter) : ""));
+    }
+    if (!(value > function.low && value < function.high)) {
+      throw Error(ErrorCode::usage, fmt::format("function {}: {} is {}; expected between {} and {}",
+                                                function.name, name, value, function.low, function.high));
+    }
+    parameter = value;
+  }
+  return parameter;
+}
 
 }  // namespace
 
-std::unique_ptr<Model> make_function_model(const std::string& name, std::size_t n) {
-  static constexpr std::array<std::pair<const char*, Function>, 4> functions{
-      {{"f1", alternating_squares}, {"f2", squares}, {"f3", sines_and_exponentials}, {"f4", exponential}}};
-  for (const auto& [known, f] : functions) {
-    if (name == known) return std::make_unique<FunctionModel>(name, n, f);
+std::unique_ptr<Model> make_function_model(const std::string& name, std::size_t n,
+                                           const std::map<std::string, double>& parameters) {
+  std::string known;
+  for (const Function& function : kFunctions) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", function.name);
+    if (name != function.name) continue;
+    if (function.value == shells && n != 1) {
+      throw Error(ErrorCode::usage, fmt::format("function shells is of one variable; asked for {}", n));
+    }
+    return std::make_unique<FunctionModel>(function, n, parameter_of(function, parameters));
   }
-  throw Error(ErrorCode::usage, fmt::format("no function '{}'; known are f1, f2, f3, f4", name));
+  throw Error(ErrorCode::usage, fmt::format("no function '{}'; known are {}", name, known));
 }
 
 }  // namespace harmonia

@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/sha256.hpp"
+#include "harmonia/core/text.hpp"
 #include "harmonia/model/command_model.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
@@ -24,25 +27,35 @@
 namespace harmonia {
 namespace {
 
-// The parts of fn:NAME?n=N.
+// The parts of fn:NAME?n=N&PARAMETER=VALUE.
 struct FunctionAddress {
   std::string name;
   std::size_t n = 0;
+  std::map<std::string, double> parameters;
 };
 
 FunctionAddress parse_function(const std::string& address) {
   std::string_view rest = address;
   if (rest.starts_with("fn:")) rest.remove_prefix(3);
   const std::size_t question = rest.find('?');
-  FunctionAddress parsed{std::string(rest.substr(0, question)), 0};
-  if (question == std::string_view::npos) return parsed;
-  const std::string_view query = rest.substr(question + 1);
-  const char* end = query.data() + query.size();
-  if (!query.starts_with("n=") ||
-      std::from_chars(query.data() + 2, end, parsed.n) != std::from_chars_result{end, std::errc{}} ||
-      parsed.n == 0) {
-    throw Error(ErrorCode::usage,
-                fmt::format("model {}: '{}' after '?'; expected n=N with N >= 1", address, query));
+  FunctionAddress parsed{std::string(rest.substr(0, question)), 0, {}};
+  while (rest.find_first_of("?&") != std::string_view::npos) {
+    rest.remove_prefix(rest.find_first_of("?&") + 1);
+    const std::string_view part = rest.substr(0, rest.find('&'));
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string_view name = part.substr(0, equals),
+                           text = part.substr(std::min(equals + 1, part.size()));
+    const std::optional<double> value = read_number(text);
+    const char* end = text.data() + text.size();
+    const bool good = name == "n" ? std::from_chars(text.data(), end, parsed.n) ==
+                                            std::from_chars_result{end, std::errc{}} &&
+                                        parsed.n > 0
+                                  : value.has_value();
+    if (!good) {
+      throw Error(ErrorCode::usage, fmt::format("model {}: '{}' after '?'; expected n=N with N >= 1{}",
+                                                address, part, name == "n" ? "" : ", or NAME=NUMBER"));
+    }
+    if (name != "n") parsed.parameters[std::string(name)] = *value;
   }
   return parsed;
 }
@@ -50,7 +63,7 @@ FunctionAddress parse_function(const std::string& address) {
 std::unique_ptr<Model> open_function(const std::string& address, const ModelOptions&,
                                      std::span<const double> example) {
   const FunctionAddress parsed = parse_function(address);
-  return make_function_model(parsed.name, parsed.n == 0 ? example.size() : parsed.n);
+  return make_function_model(parsed.name, parsed.n == 0 ? example.size() : parsed.n, parsed.parameters);
 }
 
 bool is_function(const std::string& address, std::string_view) { return address.starts_with("fn:"); }

@@ -24,8 +24,8 @@ struct ModelOptions {
   bool margin = false;  ///< the value before the link (logit, raw score) instead of what predict returns
 };
 
-/// Opens the model at `address`: a file (ONNX, XGBoost's JSON or UBJSON, LightGBM's text), fn:f1…f4[?n=N],
-/// cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME.
+/// Opens the model at `address`: a file (ONNX, XGBoost's JSON or UBJSON, LightGBM's text), fn:NAME[?n=N]
+/// (see make_function_model), cmd:PROGRAM ARGS, http(s)://host/v2/models/NAME.
 /// `example` is one row of the data it will see; models that do not say their own width take it from there,
 /// and a command is asked it once to learn how many outputs it has. Throws Error(usage) for an address that
 /// no kind knows or options that its kind does not have, Error(model) for a model that cannot be reached.
