@@ -11,17 +11,18 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
-from findings import FIRST, interval, values
+from findings import FIRST, ONE, interval, values
 from measure import Frequency
 from models import CLASSES, GAMMA, MAIN, NETWORKS, SEED
 
 if TYPE_CHECKING:
     from study import Measured, Study
 
-# The paper's colours; Okabe and Ito's blue and vermilion, which colour-blind readers can tell apart.
-NATURAL, ADVERSARIAL = "#0072B2", "#D55E00"
-OTHERS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#999999", "#B8A300", "#8C6BB1", "#4D9221", "#A6761D", "#1B9E9E")
+# The paper's colours: natural blue, adversarial red, the original's class black. One for each other class.
+NATURAL, ADVERSARIAL, ORIGINAL = "#0072B2", "#CC2222", "black"
+OTHERS = ("#56B4E9", "#000000", "#E69F00", "#009E73", "#CC79A7", "#999999", "#6A3D9A", "#7FBC41", "#A6611A", "#0B3D91")
 SHOWN = (0.016, 0.2, 0.4, 0.8, 1.6)  # deviations of the samples below a curve
 SIDE = 28
 
@@ -84,12 +85,8 @@ def curve(axes: Axes, series: list[Frequency], label: int, target: int | None) -
     for digit in range(CLASSES):
         shares = np.array([point.share(digit) for point in series])
         strong = digit in (label, target)
-        colour = "black" if digit == label else ADVERSARIAL if digit == target else OTHERS[digit]
+        colour = ORIGINAL if digit == label else ADVERSARIAL if digit == target else OTHERS[digit]
         axes.plot(xs, shares, color=colour, linewidth=1.8 if strong else 1.0, zorder=3 if strong else 2)
-        if strong or shares.max() >= 0.15:  # the others stay near the bottom
-            at = int(shares.argmax()) if not strong else int(np.flatnonzero(shares >= shares.max() / 2)[len(np.flatnonzero(shares >= shares.max() / 2)) // 2])
-            axes.annotate(str(digit), (xs[at], shares[at]), textcoords="offset points", xytext=(0, 4), color=colour, fontsize=10, ha="center",
-                          weight="bold" if strong else "normal")  # fmt: skip
     axes.axhline(GAMMA, color="black", linestyle=":", linewidth=0.8)
     axes.set(xlim=(0, xs[-1]), ylim=(0, 1.06))
 
@@ -109,7 +106,7 @@ def samples(axes: Axes, pixels: np.ndarray) -> None:
 def curves(found: Measured, pixels: np.ndarray, chosen: list[dict[str, str]], columns: int, path: Path) -> None:
     """Frequencies above, samples below."""
     rows = -(-len(chosen) // columns)
-    figure, panels = plt.subplots(2 * rows, columns, figsize=(4.3 * columns, 4.0 * rows + 0.3), squeeze=False, layout="constrained",
+    figure, panels = plt.subplots(2 * rows, columns, figsize=(4.3 * columns + 0.8, 4.0 * rows + 0.3), squeeze=False, layout="constrained",
                                   height_ratios=[3.2, 1] * rows)  # fmt: skip
     for axes in panels.flat:
         axes.set_visible(False)
@@ -122,8 +119,10 @@ def curves(found: Measured, pixels: np.ndarray, chosen: list[dict[str, str]], co
         title = f"adversarial, towards {target}; distortion {float(line['distortion']):.3f}" if line["target"] else f"natural, a {line['label']}"
         dress(top, title, "σ", "share of the samples")
         samples(bottom, pixels[row])
-    figure.suptitle(f"{NETWORKS[MAIN].title}: classes met around an image of a 1 (black) and an adversarial image (target red); below, samples",
-                    fontsize=10)  # fmt: skip
+    figure.suptitle(f"{NETWORKS[MAIN].title}: classes met around images, and samples below; dotted: {GAMMA:g}", fontsize=10)
+    lines = [Line2D([], [], color=ORIGINAL, linewidth=1.8, label="1"), Line2D([], [], color=ADVERSARIAL, linewidth=1.8, label="target")]
+    lines += [Line2D([], [], color=OTHERS[digit], linewidth=1.0, label=str(digit)) for digit in range(CLASSES) if digit != ONE]
+    figure.legend(handles=lines, loc="outside right upper", frameon=False, fontsize=9)
     figure.savefig(path, dpi=90)
     plt.close(figure)
 
