@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from measure import CENSORED_HIGH, CENSORED_LOW, Frequency, Persistence
 from models import GAMMA, MAIN, NETWORKS, PUBLISHED, REACHED, stop_name
 
 if TYPE_CHECKING:
-    from study import Measured, Study
+    from study import Attacks, Measured, Study
 
 DRAWS = 2000  # of the bootstrap
 FIRST = stop_name(REACHED)
@@ -71,11 +72,11 @@ def values(rows: list[Persistence]) -> list[float]:
 
 
 def natural_mean(found: Measured) -> tuple[float, float, float]:
-    return mean(values(found.pair.natural), [int(line["source"]) for line in found.natural])
+    return mean(values(found.natural), [int(line["source"]) for line in found.natural_lines])
 
 
-def adversarial_mean(found: Measured, stop: str) -> tuple[float, float, float]:
-    return mean(values(found.adversarial(stop)), found.sources(stop))
+def adversarial_mean(attacks: Attacks) -> tuple[float, float, float]:
+    return mean(values(attacks.rows), attacks.sources)
 
 
 def interval(estimate: tuple[float, float, float], digits: int = 3) -> str:
@@ -83,19 +84,14 @@ def interval(estimate: tuple[float, float, float], digits: int = 3) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def column(lines: list[dict[str, str]], name: str) -> list[float]:
-    """Of the attacks that got there."""
-    return [float(line[name]) for line in lines if line["success"] == "1"]
-
-
 def network_table(study: Study) -> str:
     rows = []
     for name, found in study.networks.items():
         paper = PUBLISHED.get(name)
         told = (f"{100 * paper.accuracy:.2f}", f"{paper.distortion:.3f}", f"{paper.natural:.2f}", f"{paper.adversarial:.2f}") if paper else ("–",) * 4
-        distortion = statistics.fmean(column(found.attacks_of(FIRST), "distortion"))
+        distortion = statistics.fmean(found.reached.of("distortion"))
         rows.append([NETWORKS[name].title, told[0], f"{100 * found.training['test_accuracy']:.2f}", told[1], f"{distortion:.3f}", told[2],
-                     interval(natural_mean(found)), told[3], interval(adversarial_mean(found, FIRST))])  # fmt: skip
+                     interval(natural_mean(found)), told[3], interval(adversarial_mean(found.reached))])  # fmt: skip
     return table(["network", "test accuracy in %, paper", "measured", "distortion, paper", "measured", "natural, paper", "measured",
                   "adversarial, paper", "measured"], rows)  # fmt: skip
 
@@ -104,12 +100,14 @@ def attack_table(study: Study) -> str:
     """How far the attacks go, and what becomes of persistence on the way."""
     rows = []
     for name, found in study.networks.items():
-        for stop in found.training["attacks"]["stops"]:
-            lines = found.attacks_of(stop)
-            done = column(lines, "distortion")
-            rows.append([NETWORKS[name].title, stop, f"{len(done)} of {len(lines)}", f"{statistics.fmean(done):.3f}",
-                         f"{statistics.fmean(column(lines, 'probability')):.3f}", f"{statistics.median(values(found.adversarial(stop))):.3f}",
-                         interval(adversarial_mean(found, stop)), interval(found.auroc(stop))])  # fmt: skip
+        for stop, attacks in found.deeper.items():
+            there = f"{len(attacks.rows)} of {len(attacks.lines)}"
+            if not attacks.rows:
+                rows.append([NETWORKS[name].title, stop, there, *["–"] * 5])
+                continue
+            rows.append([NETWORKS[name].title, stop, there, f"{statistics.fmean(attacks.of('distortion')):.3f}",
+                         f"{statistics.fmean(attacks.of('probability')):.3f}", f"{statistics.median(values(attacks.rows)):.3f}",
+                         interval(adversarial_mean(attacks)), interval(found.auroc(attacks))])  # fmt: skip
     return table(["network", "attack until", "got there", "distortion", "target's probability", "median persistence", "mean persistence",
                   "AUROC of persistence"], rows)  # fmt: skip
 
@@ -118,7 +116,7 @@ def quantile_table(study: Study) -> str:
     """Figures 4, 12 and 13 in numbers."""
     rows = []
     for name, found in study.networks.items():
-        for title, chosen in (("natural", found.pair.natural), ("adversarial", found.pair.adversarial)):
+        for title, chosen in (("natural", found.natural), ("adversarial", found.reached.rows)):
             marks = np.percentile(values(chosen), (5, 25, 50, 75, 95))
             censored = [sum(row.outcome == outcome for row in chosen) for outcome in (CENSORED_LOW, CENSORED_HIGH)]
             rows.append([NETWORKS[name].title, title, str(len(chosen)), *(f"{mark:.3f}" for mark in marks), *map(str, censored)])
@@ -129,7 +127,7 @@ def detector_table(study: Study) -> str:
     """The program's own numbers."""
     rows = []
     for name, found in study.networks.items():
-        for score, detector in found.pair.detectors.items():
+        for score, detector in found.detectors.items():
             bounds = "–" if detector.low is None or detector.high is None else f"[{detector.low:.3f}, {detector.high:.3f}]"
             rows.append([NETWORKS[name].title, score, f"{detector.value:.3f}", bounds])
     return table(["network", "score", "AUROC", "95 % interval"], rows)
@@ -146,10 +144,11 @@ def last_above(series: list[Frequency], label: int, share: float) -> float:
 
 
 def leaders(series: list[Frequency]) -> list[int]:
-    """The most frequent classes in the order in which they take over."""
-    found: list[int] = []
+    """The most frequent classes in the order in which they take over: by more than two standard errors of the difference."""
+    found = [series[0].most]
     for point in series:
-        if not found or found[-1] != point.most:
+        most, before = point.counts[point.most], point.counts.get(found[-1], 0)
+        if most - before > 2 * math.sqrt(most + before):
             found.append(point.most)
     return found
 
@@ -173,7 +172,7 @@ def curve_table(found: Measured) -> str:
 def statement_table(study: Study) -> str:
     """What the paper's figures say in words."""
     main = study.networks[MAIN]
-    natural, adversarial = (statistics.median(values(rows)) for rows in (main.pair.natural, main.pair.adversarial))
+    natural, adversarial = (statistics.median(values(rows)) for rows in (main.natural, main.reached.rows))
     series = {line["target"]: main.curves[int(line["row"])] for line in main.one if line["success"] == "1"}
     ends = sorted(last_above(curve, int(target), 0.5) for target, curve in series.items() if target)
     returns = sum(ONE in leaders(curve) for target, curve in series.items() if target)
@@ -187,16 +186,16 @@ def statement_table(study: Study) -> str:
          f"1 becomes the most frequent class around {returns} of {len(ends)} images, another than 1 and the target around "
          f"{sum(bool(set(leaders(c)) - {ONE, int(t)}) for t, c in series.items() if t)}"],
         ["Figure 4: adversarial images are significantly less persistent",
-         f"medians {natural:.3f} natural, {adversarial:.3f} adversarial; AUROC {interval(main.auroc(FIRST))}"],
+         f"medians {natural:.3f} natural, {adversarial:.3f} adversarial; AUROC {interval(main.auroc(main.reached))}"],
     ]  # fmt: skip
     for name, words in (("fc10-4", "Figure 12: of the small networks, adversarial images are the more persistent"), ("fc10-2", "…"),
-                        ("fc10-0", "… and by far, with much regularisation"), ("fc100-100-10", "Figure 13: less persistent again")):  # fmt: skip
+                        ("fc10-0", "… and by far, with much regularisation"), ("fc100-100-10", "Figure 13: less persistent again"),
+                        ("c-4", "Figure 14: less persistent, and by far")):  # fmt: skip
         if name not in study.networks:
             continue
         found = study.networks[name]
-        stops = [stop for stop in found.training["attacks"]["stops"]]
-        text = "; ".join(f"until {stop}: mean {adversarial_mean(found, stop)[0]:.3f}" for stop in stops)
-        rows.append([f"{words} ({NETWORKS[name].title})", f"natural mean {natural_mean(found)[0]:.3f}; attack {text}"])
+        means = [f"{adversarial_mean(attacks)[0]:.3f} until {stop}" for stop, attacks in found.deeper.items() if attacks.rows]
+        rows.append([f"{words} ({NETWORKS[name].title})", f"mean {natural_mean(found)[0]:.3f} natural; adversarial {', '.join(means)}"])
     return table(["the paper says", "measured"], rows)
 
 
@@ -223,26 +222,25 @@ def records(study: Study) -> list[list[str]]:
     for name, network in study.networks.items():
         add("train_accuracy", name, "", (network.training["train_accuracy"], None, None), 60_000)
         add("test_accuracy", name, "", (network.training["test_accuracy"], None, None), 10_000)
-        add("natural_persistence", name, "", natural_mean(network), len(network.pair.natural))
-        for stop in network.training["attacks"]["stops"]:
-            lines, rows = network.attacks_of(stop), network.adversarial(stop)
-            done = column(lines, "distortion")
-            add("attack_success", name, stop, (len(done) / len(lines), None, None), len(lines))
-            add("distortion", name, stop, mean(done, network.sources(stop)), len(done))
-            add("target_probability", name, stop, mean(column(lines, "probability"), network.sources(stop)), len(done))
-            add("adversarial_persistence", name, stop, adversarial_mean(network, stop), len(rows))
-            add("auroc", name, stop, network.auroc(stop), len(rows))
-        for score, detector in network.pair.detectors.items():
-            add(f"program_auroc_{score}", name, FIRST, (detector.value, detector.low, detector.high), len(network.pair.adversarial))
+        add("natural_persistence", name, "", natural_mean(network), len(network.natural))
+        sets = [(FIRST, network.reached), *((stop, attacks) for stop, attacks in network.deeper.items() if attacks != network.reached)]
+        for stop, attacks in sets:
+            add("attack_success", name, stop, (len(attacks.rows) / len(attacks.lines), None, None), len(attacks.lines))
+            if attacks.rows:
+                add("distortion", name, stop, mean(attacks.of("distortion"), attacks.sources), len(attacks.rows))
+                add("target_probability", name, stop, mean(attacks.of("probability"), attacks.sources), len(attacks.rows))
+                add("adversarial_persistence", name, stop, adversarial_mean(attacks), len(attacks.rows))
+                add("auroc", name, stop, network.auroc(attacks), len(attacks.rows))
+        for score, detector in network.detectors.items():
+            add(f"program_auroc_{score}", name, FIRST, (detector.value, detector.low, detector.high), len(network.reached.rows))
     return found
 
 
 def differing_classes(found: Measured) -> int:
     """Rows that the exported network decides otherwise than PyTorch did."""
-    count = sum(row.label != int(line["class"]) for row, line in zip(found.pair.natural, found.natural, strict=True))
-    for stop in found.training["attacks"]["stops"]:
-        done = [line for line in found.attacks_of(stop) if line["success"] == "1"]
-        count += sum(row.label != int(line["target"]) for row, line in zip(found.adversarial(stop), done, strict=True))
+    count = sum(row.label != int(line["class"]) for row, line in zip(found.natural, found.natural_lines, strict=True))
+    for attacks in (found.reached, *found.deeper.values()):
+        count += sum(row.label != int(line["target"]) for row, line in zip(attacks.rows, attacks.done, strict=True))
     return count
 
 
@@ -255,14 +253,13 @@ def checks(study: Study) -> list[Check]:
     found.append(Check(f"test accuracy of {NETWORKS[MAIN].title}", f"{accuracy:.4f}", f"at least {expected:g}", accuracy >= expected))
     for name, network in study.networks.items():
         title = NETWORKS[name].title
-        lines = network.attacks_of(FIRST)
-        share = len(column(lines, "row")) / len(lines)
+        share = len(network.reached.rows) / len(network.reached.lines)
         found.append(Check(f"attacks on {title} that reach their class", f"{100 * share:.1f} %", "at least 95 %", share >= 0.95))
         differing = differing_classes(network)
         found.append(Check(f"classes of {title} as ONNX are PyTorch's", f"{differing} differ", "0", differing == 0))
-        if "persistence" in network.pair.detectors:
-            ours, theirs = network.auroc(FIRST)[0], network.pair.detectors["persistence"].value
+        if "persistence" in network.detectors:
+            ours, theirs = network.auroc(network.reached)[0], network.detectors["persistence"].value
             found.append(Check(f"AUROC of {title} as the program's", f"{ours:.4f}, {theirs:.4f}", "within 0.005", abs(ours - theirs) <= 0.005))
-    low = main.auroc(FIRST)[1]
+    low = main.auroc(main.reached)[1]
     found.append(Check("natural images are more persistent than those that just crossed the boundary", f"AUROC at least {low:.3f}", "above 0.5", low > 0.5))
     return found

@@ -18,7 +18,7 @@ from measure import Frequency
 from models import CLASSES, GAMMA, MAIN, NETWORKS, SEED
 
 if TYPE_CHECKING:
-    from study import Measured, Study
+    from study import Attacks, Measured, Study
 
 # The paper's colours: natural blue, adversarial red, the original's class black. One for each other class.
 NATURAL, ADVERSARIAL, ORIGINAL = "#0072B2", "#CC2222", "black"
@@ -28,7 +28,7 @@ SIDE = 28
 
 
 def dress(axes: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    axes.set_title(title, fontsize=10, loc="left")
+    axes.set_title(title, fontsize=8.5, loc="left")
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     axes.grid(alpha=0.25)
@@ -41,28 +41,35 @@ def bins(natural: list[float], adversarial: list[float]) -> np.ndarray:
     return np.linspace(0, top, 41)
 
 
-def histogram(axes: Axes, found: Measured, stop: str, title: str) -> None:
-    natural, adversarial = values(found.pair.natural), values(found.adversarial(stop))
+def histogram(axes: Axes, found: Measured, attacks: Attacks, title: str) -> None:
+    natural, adversarial = values(found.natural), values(attacks.rows)
     edges = bins(natural, adversarial)
     for chosen, colour, label in ((natural, NATURAL, "natural"), (adversarial, ADVERSARIAL, "adversarial")):
         weights = np.full(len(chosen), 100 / len(chosen))
         axes.hist(np.clip(chosen, 0, edges[-1]), edges, weights=weights, color=colour, alpha=0.55, label=f"{label}, {len(chosen)}")
         axes.axvline(float(np.median(chosen)), color=colour, linestyle="--", linewidth=1)
-    dress(axes, f"{title}\nAUROC {interval(found.auroc(stop))}", f"{GAMMA:g}-persistence σ*", "% of images")
+    dress(axes, f"{title}\nAUROC {interval(found.auroc(attacks))}", f"{GAMMA:g}-persistence σ*", "% of images")
     axes.legend(frameon=False, fontsize=9)
 
 
+def until(stop: str) -> str:
+    return "until the class is reached" if stop == FIRST else f"until its probability is {stop}"
+
+
+def deepest(found: Measured) -> str:
+    """The last stop that at least half of the attacks got to."""
+    return [stop for stop, attacks in found.deeper.items() if 2 * len(attacks.rows) >= len(attacks.lines)][-1]
+
+
 def histograms(study: Study, path: Path) -> None:
-    """Figures 4, 12 and 13."""
+    """Figures 4, 12 and 13: attacks that stop at once above, those that go furthest below. Dashed: medians."""
     count = len(study.networks)
-    columns = min(3, count)
-    rows = -(-count // columns)
-    figure, panels = plt.subplots(rows, columns, figsize=(4.4 * columns + 0.6, 3.5 * rows + 0.4), squeeze=False, layout="constrained")
-    for axes, (name, found) in zip(panels.flat, study.networks.items()):
-        histogram(axes, found, FIRST, f"{NETWORKS[name].title}, test {100 * found.training['test_accuracy']:.1f} %")
-    for axes in panels.flat[count:]:
-        axes.set_visible(False)
-    figure.suptitle("Natural images, and attacks that stop where the class is reached; dashed: medians", fontsize=11)
+    figure, panels = plt.subplots(2, count, figsize=(3.7 * count + 0.4, 7.2), squeeze=False, layout="constrained")
+    for (top, bottom), (name, found) in zip(panels.T, study.networks.items()):
+        title = NETWORKS[name].title
+        histogram(top, found, found.reached, f"{title}, {100 * found.training['test_accuracy']:.1f} %; {until(FIRST)}")
+        stop = deepest(found)
+        histogram(bottom, found, found.deeper[stop], f"{title}; {until(stop)}")
     figure.savefig(path, dpi=90)
     plt.close(figure)
 
@@ -70,10 +77,10 @@ def histograms(study: Study, path: Path) -> None:
 def depths(study: Study, path: Path) -> None:
     """The same attacks, gone on past the boundary."""
     found = study.networks[MAIN]
-    stops = list(found.training["attacks"]["stops"])
-    figure, panels = plt.subplots(1, len(stops), figsize=(3.7 * len(stops) + 0.4, 3.7), squeeze=False, layout="constrained")
-    for axes, stop in zip(panels.flat, stops):
-        histogram(axes, found, stop, "until the class is reached" if stop == FIRST else f"until its probability is {stop}")
+    shown = {stop: attacks for stop, attacks in found.deeper.items() if attacks.rows}
+    figure, panels = plt.subplots(1, len(shown), figsize=(3.7 * len(shown) + 0.4, 3.7), squeeze=False, layout="constrained")
+    for axes, (stop, attacks) in zip(panels.flat, shown.items()):
+        histogram(axes, found, attacks, until(stop))
     figure.suptitle(f"{NETWORKS[MAIN].title}: the same attacks, gone on past the boundary; dashed: medians", fontsize=11)
     figure.savefig(path, dpi=90)
     plt.close(figure)

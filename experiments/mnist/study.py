@@ -1,5 +1,7 @@
 """Figures 3, 4 and 11 to 13 and part of Table 1 of the paper beside what is measured. Started by `run`."""
 
+from __future__ import annotations
+
 import argparse
 import csv
 import json
@@ -9,37 +11,54 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from findings import Check, auroc, checks, records, sections
-from measure import Frequency, Pair, Persistence, Program
+from findings import Check, auroc, checks, records, sections, values
+from measure import Area, Frequency, Persistence, Program
 from models import FULL, MAIN, NETWORKS, QUICK, REACHED, Size, stop_name
 
 HERE = Path(__file__).resolve().parent
 
 
-@dataclass
+@dataclass(frozen=True)
+class Attacks:
+    """The lines of attacks.csv with one stop, and the persistence of those that got there."""
+
+    lines: list[dict[str, str]]
+    rows: list[Persistence]
+
+    @property
+    def done(self) -> list[dict[str, str]]:
+        return [line for line in self.lines if line["success"] == "1"]
+
+    @property
+    def sources(self) -> list[int]:
+        """Which image each row was made of."""
+        return [int(line["source"]) for line in self.done]
+
+    def of(self, name: str) -> list[float]:
+        """A column of those that got there."""
+        return [float(line[name]) for line in self.done]
+
+    def first(self, images: set[int]) -> Attacks:
+        """Those on some images."""
+        return Attacks([line for line in self.lines if int(line["source"]) in images],
+                       [row for row, source in zip(self.rows, self.sources, strict=True) if source in images])  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Measured:
-    """One network."""
+    """One network. `natural_lines` and `one` are the lines of natural.csv and one.csv."""
 
     training: dict
-    natural: list[dict[str, str]]  # the lines of natural.csv, attacks.csv and one.csv
-    attacks: list[dict[str, str]]
+    natural_lines: list[dict[str, str]]
+    natural: list[Persistence]
+    reached: Attacks
+    deeper: dict[str, Attacks]  # by stop, all of the same images
+    detectors: dict[str, Area]
     one: list[dict[str, str]]
-    pair: Pair
-    deeper: dict[str, list[Persistence]] = field(default_factory=dict)  # by stop
-    curves: dict[int, list[Frequency]] = field(default_factory=dict)  # of the image of a 1 and its adversarial images
+    curves: dict[int, list[Frequency]]  # of the image of a 1 and its adversarial images, by row
 
-    def attacks_of(self, stop: str) -> list[dict[str, str]]:
-        return [line for line in self.attacks if line["stop"] == stop]
-
-    def adversarial(self, stop: str) -> list[Persistence]:
-        return self.pair.adversarial if stop == stop_name(REACHED) else self.deeper[stop]
-
-    def sources(self, stop: str) -> list[int]:
-        """Which image each adversarial row was made of."""
-        return [int(line["source"]) for line in self.attacks_of(stop) if line["success"] == "1"]
-
-    def auroc(self, stop: str) -> tuple[float, float, float]:
-        return auroc([p.value for p in self.pair.natural], [p.value for p in self.adversarial(stop)], self.sources(stop))
+    def auroc(self, attacks: Attacks) -> tuple[float, float, float]:
+        return auroc(values(self.natural), values(attacks.rows), attacks.sources)
 
 
 @dataclass
@@ -65,21 +84,30 @@ def prepare(folder: Path, name: str, size: Size, reuse: bool) -> None:
     subprocess.run([str(part) for part in command], check=True)
 
 
-def measure(folder: Path, build: Path, name: str, size: Size, reuse: bool) -> Measured:
+def measure(folder: Path, build: Path, name: str, reuse: bool) -> Measured:
     start = time.monotonic()
     program = Program(build, folder, reuse)
+    first = stop_name(REACHED)
+    attacks: dict[str, list[dict[str, str]]] = {}
+    for line in lines(folder / "attacks.csv"):
+        attacks.setdefault(line["stop"], []).append(line)
+    pair = program.against("natural.npy", f"adversarial-{first}.npy")
+    reached = Attacks(attacks.pop(first), pair.adversarial)
+    deeper = {}
+    for stop, chosen in attacks.items():
+        any_there = any(line["success"] == "1" for line in chosen)
+        deeper[stop] = Attacks(chosen, program.persistence(f"adversarial-{stop}.npy") if any_there else [])
+    images = {int(line["source"]) for found in deeper.values() for line in found.lines}
     found = Measured(
         training=json.loads((folder / "training.json").read_text(encoding="utf-8")),
-        natural=lines(folder / "natural.csv"),
-        attacks=lines(folder / "attacks.csv"),
+        natural_lines=lines(folder / "natural.csv"),
+        natural=pair.natural,
+        reached=reached,
+        deeper={first: reached.first(images), **deeper} if deeper else {},
+        detectors=pair.detectors,
         one=lines(folder / "one.csv"),
-        pair=program.against("natural.npy", f"adversarial-{stop_name(REACHED)}.npy"),
+        curves=program.stability("one.npy") if name == MAIN else {},
     )
-    for stop in size.stops_of(name):
-        if stop != REACHED:
-            found.deeper[stop_name(stop)] = program.persistence(f"adversarial-{stop_name(stop)}.npy")
-    if name == MAIN:
-        found.curves = program.stability("one.npy")
     print(f"  {NETWORKS[name].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
     return found
 
@@ -116,7 +144,7 @@ def main() -> int:
     print("Measuring", flush=True)
     study = Study(size)
     for name in names:
-        study.networks[name] = measure(out / "models" / name, options.build, name, size, options.reuse)
+        study.networks[name] = measure(out / "models" / name, options.build, name, options.reuse)
     with (out / "numbers.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([["quantity", "network", "stop", "value", "low", "high", "rows"], *records(study)])

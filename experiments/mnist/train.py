@@ -1,4 +1,4 @@
-"""Trains the fully connected networks with PyTorch and writes them as ONNX files."""
+"""Trains the networks with PyTorch and writes them as ONNX files."""
 
 import time
 import warnings
@@ -12,6 +12,7 @@ from torch import nn
 from models import PIXELS, Network
 
 BATCH = 100
+BLOCK = 10_000  # rows at a time where nothing is learnt
 RATE = 1e-3
 OPSET = 13
 MAGIC_IMAGES, MAGIC_LABELS = 2051, 2049
@@ -37,20 +38,32 @@ def read_images(folder: Path, name: str, count: int) -> Images:
     return Images(torch.from_numpy(pixels.astype(np.float32) / 255), torch.from_numpy(labels.astype(np.int64)))
 
 
+class Square(nn.Module):
+    """Pixels as a picture of one channel. nn.Unflatten cannot be exported."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(-1, 1, 28, 28)
+
+
+def convolutions(channels: int) -> tuple[list[nn.Module], int]:
+    """From 28 × 28 pixels down to 6 × 6, and how many numbers are left."""
+    layers: list[nn.Module] = [Square()]
+    for inputs in (1, channels, channels, channels):
+        layers += [nn.Conv2d(inputs, channels, 5), nn.ReLU()]
+    return [*layers, nn.MaxPool2d(2), nn.Flatten()], channels * 6 * 6
+
+
 def build(network: Network) -> nn.Sequential:
-    """ReLU between layers; the outputs are logits."""
-    layers: list[nn.Module] = []
-    inputs = PIXELS
+    """ReLU after every layer but the last; the outputs are logits."""
+    layers, inputs = convolutions(network.channels) if network.channels else ([], PIXELS)
     for width in network.widths:
-        if layers:
-            layers.append(nn.ReLU())
-        layers.append(nn.Linear(inputs, width))
+        layers += [nn.Linear(inputs, width), nn.ReLU()]
         inputs = width
-    return nn.Sequential(*layers)
+    return nn.Sequential(*layers[:-1])
 
 
-def penalty(model: nn.Sequential, network: Network) -> torch.Tensor:
-    """Of each layer, its lambda times the sum of its squared weights over its units."""
+def penalty(model: nn.Sequential, network: Network) -> torch.Tensor | float:
+    """Of each fully connected layer, its lambda times the sum of its squared weights over its units."""
     layers = [layer for layer in model if isinstance(layer, nn.Linear)]
     return sum(weight * layer.weight.square().sum() / layer.out_features for weight, layer in zip(network.penalties, layers))
 
@@ -76,7 +89,8 @@ def classes(model: nn.Sequential, pixels: torch.Tensor) -> torch.Tensor:
 
 
 def accuracy(model: nn.Sequential, images: Images) -> float:
-    return (classes(model, images.pixels) == images.labels).float().mean().item()
+    found = torch.cat([classes(model, part) for part in images.pixels.split(BLOCK)])
+    return (found == images.labels).float().mean().item()
 
 
 def export(model: nn.Sequential, path: Path) -> None:

@@ -32,8 +32,8 @@ if arguments[0] == "persistence":
         result["summary"]["detector"] = {{"persistence": {{"auroc": {auroc}, "low": 0.5, "high": 1.0}}}}
 else:
     assert arguments[0] == "stability" and option["--sigma"] == "0.016..1.6x100", arguments
-    result = {{"rows": [{{"row": k, "class": int(row[0]), "sigma": s, "probability": 1 - s, "low": 0, "high": 1, "samples": 10,
-                         "frequencies": {{str(int(row[0])): 10 - n, "8": n}}}} for k, row in enumerate(rows) for n, s in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7))], "summary": {{}}}}
+    result = {{"rows": [{{"row": k, "class": int(row[0]), "sigma": s, "probability": 1 - s, "low": 0, "high": 1, "samples": 1000,
+                         "frequencies": {{str(int(row[0])): 1000 - 100 * n, "8": 100 * n}}}} for k, row in enumerate(rows) for n, s in enumerate((0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7))], "summary": {{}}}}
 Path(option["--json"]).write_text(json.dumps(result))
 """
 
