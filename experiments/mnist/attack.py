@@ -1,4 +1,4 @@
-"""The iterative gradient sign method, towards a class."""
+"""The iterative gradient sign method, towards a class. [Kurakin 2016]"""
 
 import math
 from dataclasses import dataclass
