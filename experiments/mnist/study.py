@@ -38,8 +38,8 @@ class Attacks:
         """A column of those that got there."""
         return [float(line[name]) for line in self.done]
 
-    def first(self, images: set[int]) -> Attacks:
-        """Those on some images."""
+    def on(self, images: set[int]) -> Attacks:
+        """Those of some images."""
         return Attacks([line for line in self.lines if int(line["source"]) in images],
                        [row for row, source in zip(self.rows, self.sources, strict=True) if source in images])  # fmt: skip
 
@@ -76,6 +76,9 @@ def lines(path: Path) -> list[dict[str, str]]:
 
 def prepare(folder: Path, name: str, size: Size, reuse: bool) -> None:
     if reuse and (folder / "training.json").exists():
+        epochs = json.loads((folder / "training.json").read_text(encoding="utf-8"))["epochs"]
+        if epochs != size.epochs:
+            raise SystemExit(f"{folder} has a network of {epochs} epochs, not {size.epochs}; leave out --reuse or name another --out")
         return
     for old in folder.glob("*.json"):  # results of other images
         old.unlink()
@@ -103,7 +106,7 @@ def measure(folder: Path, build: Path, name: str, reuse: bool) -> Measured:
         natural_lines=lines(folder / "natural.csv"),
         natural=pair.natural,
         reached=reached,
-        deeper={first: reached.first(images), **deeper} if deeper else {},
+        deeper={first: reached.on(images), **deeper} if deeper else {},
         detectors=pair.detectors,
         one=lines(folder / "one.csv"),
         curves=program.stability("one.npy") if name == MAIN else {},

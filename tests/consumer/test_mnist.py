@@ -71,7 +71,7 @@ def out(tmp_path):
     write(folder / "attacks.csv", attacks)
     images(folder / "one.npy", [1, *targets], [0.5] * 10)
     write(folder / "one.csv", [{"row": k, "source": 0, "label": 1, "target": "" if k == 0 else targets[k - 1], "success": 1, "distortion": 0.1} for k in range(10)])
-    training = {"train_accuracy": 0.99, "test_accuracy": 0.96, "attacks": {"stops": {"reached": {}, "0.99": {}}}}
+    training = {"epochs": 3, "train_accuracy": 0.99, "test_accuracy": 0.96, "attacks": {"stops": {"reached": {}, "0.99": {}}}}
     (folder / "training.json").write_text(json.dumps(training))
     return tmp_path / "out"
 
@@ -108,3 +108,11 @@ def test_a_detector_that_differs_is_told(root, out):
     done = study(root, out, 0.9)
     assert done.returncode == 1
     assert "FAILS  AUROC of FC100-20-10 as the program's: 1.0000, 0.9000; expected within 0.005" in done.stdout
+
+
+def test_models_of_another_setting_are_not_reused(root, out):
+    path = out / "models" / "fc100-20-10" / "training.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "epochs": 21}))
+    done = study(root, out, 1.0)
+    assert done.returncode == 1
+    assert "has a network of 21 epochs, not 3; leave out --reuse or name another --out" in done.stderr
