@@ -151,8 +151,10 @@ std::string stability_json(const StabilityRunRecord& record, const StabilityResu
       {"takeovers", takeovers_of(result)},
       {"asked_twice", {{"asked", result.asked_twice.asked}, {"differed", result.asked_twice.differed}}},
       {"text", stability_text(record, result)},
-      {"intervals",
-       fmt::format("each row's interval holds for itself; of the mean, {}", interval_meaning(record.data))},
+      {"intervals", result.looks
+                        ? std::string("each row's interval holds for itself, whenever its sampling ended")
+                        : fmt::format("each row's interval holds for itself; of the mean, {}",
+                                      interval_meaning(record.data))},
       {"warnings", warnings}};
   if (result.looks) {
     summary["looks"] = {
