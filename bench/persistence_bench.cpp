@@ -1,5 +1,6 @@
 // Goal 11: classifier calls that a persistence of a given accuracy takes, against the paper's bracketing, on
-// classes whose persistence is known in closed form. The argument is the number of repeats (default 100).
+// classes whose persistence is known in closed form. The arguments are the number of repeats (default
+// 100) and a precision for all classes instead of their own.
 
 #include <cmath>
 #include <cstdlib>
@@ -61,13 +62,14 @@ Accuracy accuracy(const Case& what, int repeats, bool paper) {
 
 }  // namespace
 
-void run(int repeats) {
-  const std::vector<Case> cases{
+void run(int repeats, double precision) {
+  std::vector<Case> cases{
       {"ball, radius 5, from its centre", "ball-class", {{"r", 5}}, 0, .675905, .02},
       {"ball, radius 5, from 3 off its centre", "ball-class", {{"r", 5}}, 3, .528522, .02},
       {"cone of 60 degrees", "cone", {{"angle", 60}}, 0, .218037, .02},
       {"cone of 80 degrees", "cone", {{"angle", 80}}, 0, .569338, .02},
       {"half-space", "half-space", {{"d", 1}}, 0, 1.906939, .04}};
+  for (Case& what : cases) what.precision = precision > 0 ? precision : what.precision;
   Goals goals;
   fmt::print("{:<40} {:>18} {:>24}\n", "", "ours: calls, error", "bracketing: calls, error");
   for (const Case& what : cases) {
@@ -86,6 +88,6 @@ void run(int repeats) {
 }  // namespace harmonia::bench
 
 int main(int argc, char** argv) {
-  harmonia::bench::run(argc > 1 ? std::max(1, std::atoi(argv[1])) : 100);
+  harmonia::bench::run(argc > 1 ? std::max(1, std::atoi(argv[1])) : 100, argc > 2 ? std::atof(argv[2]) : 0);
   return 0;
 }

@@ -31,9 +31,9 @@ CLI::Validator finite_number(const std::string& expected, bool (*good)(double)) 
       "");
 }
 
-void add_model_argument(CLI::App& command, SubjectOptions& o) {
+CLI::Option* add_model_argument(CLI::App& command, SubjectOptions& o) {
   command.add_option("MODEL", o.model, kModelForms)->required();
-  command.add_option("DATA", o.data, kDataForms)->required();
+  return command.add_option("DATA", o.data, kDataForms)->required();
 }
 
 void add_models_argument(CLI::App& command, std::vector<std::string>& models_and_data) {

@@ -32,8 +32,8 @@ struct RunOptions {
 /// Accepts finite numbers that are `good`, which `expected` says in words; CLI's own checks let nan through.
 CLI::Validator finite_number(const std::string& expected, bool (*good)(double));
 
-/// Adds MODEL and DATA.
-void add_model_argument(CLI::App& command, SubjectOptions& options);
+/// Adds MODEL and DATA, which it returns.
+CLI::Option* add_model_argument(CLI::App& command, SubjectOptions& options);
 /// Adds MODEL... and DATA, the last word.
 void add_models_argument(CLI::App& command, std::vector<std::string>& models_and_data);
 /// Adds the options that go with model and data.

@@ -121,6 +121,18 @@ double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t see
   return 0.1 * std::sqrt(*middle);
 }
 
+double noise_scale(const Schema& schema, RowSource& data) {
+  const std::vector<ColumnSpread> spreads = column_spreads(data, kAllRows);
+  Moments squares;
+  for (std::size_t j = 0; j < spreads.size(); ++j) {
+    if (!schema.empty() && schema[j].fixed) continue;
+    const double spread = spreads[j].moments.deviation() / (schema.empty() ? 1 : schema[j].scale);
+    squares.add(spread * spread);
+  }
+  const double scale = std::sqrt(squares.mean());
+  return scale > 0 && std::isfinite(scale) ? scale : 1;
+}
+
 std::optional<std::string> scale_warning(RowSource& data) {
   if (data.info().inputs > kScaleInputs) return std::nullopt;
   double least = 0, largest = 0;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <variant>
 
+#include "asked_twice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/measure/classes.hpp"
@@ -19,6 +20,10 @@ namespace harmonia {
 namespace {
 
 constexpr std::array<const char*, 4> kOutcomes{"crossing", "censored_low", "censored_high", "budget"};
+// For forecasts: samples of the refinement, times the precision squared, of balls and of half-spaces (see
+// bench/persistence_bench), and batches of the paper's bracketing.
+constexpr double kFewestRefined = 384, kAllAround = 0.2, kOneSide = 28;
+constexpr double kPaperLeast = 6, kPaperMost = 14;
 constexpr std::size_t kRowsTogether = 256;                    // whose samples are asked for together
 constexpr std::uint64_t kPairsFrom = std::uint64_t{1} << 31;  // displacements of pairs are drawn from here on
 
@@ -105,14 +110,31 @@ class Driver {
   }
 
   void measure(const RowBlock& block, const std::optional<std::size_t>& rows) {
-    const std::size_t count = block.values.rows();
-    for (std::size_t first = 0; first < count; first += kRowsTogether) {
-      measure_some(block, first, std::min(kRowsTogether, count - first), rows);
+    const std::size_t count = block.values.rows(), inputs = block.values.columns();
+    for (std::size_t i = 0; i < count; ++i)
+      check_missing(asker_.model().info(), {block.values.row(i), inputs}, block.number(i));
+    if (summary_.rows == 0) {
+      const std::vector<double> sigmas = coarse_grid(options_);
+      summary_.asked_twice = ask_twice(asker_, block.values.view(), noise_, sigmas);
+      spent_ += 2 * summary_.asked_twice.asked;
     }
+    for (std::size_t first = 0, some = 0; first < count; first += some) {
+      some = std::min(rows_together(), count - first);
+      measure_some(block, first, some, rows);
+    }
+  }
+
+  // A budget goes to as many rows as it is likely to be enough for, so that those come to an end.
+  std::size_t rows_together() const {
+    const std::uint64_t left = run_.ledger.left();
+    if (left == Ledger::kUnlimited) return kRowsTogether;
+    return std::clamp<std::uint64_t>(left / persistence_cost(options_, 1).high, 1, kRowsTogether);
   }
 
   PersistenceSummary summary() {
     summary_.evaluations = spent_;
+    if (const auto sentence = asked_twice_warning(summary_.asked_twice))
+      summary_.warnings.push_back(*sentence);
     return std::move(summary_);
   }
 
@@ -145,9 +167,6 @@ class Driver {
     const bool affordable = run_.ledger.left() >= count;
     std::vector<long long> classes(count, 0);
     const std::size_t inputs = block.values.columns();
-    for (std::size_t i = 0; i < count; ++i) {
-      check_missing(asker_.model().info(), {block.values.row(first + i), inputs}, block.number(first + i));
-    }
     if (affordable) {
       classes = ask_classes(asker_, count, [&](std::size_t i, std::span<double> x) {
         std::copy_n(block.values.row(first + i), inputs, x.begin());
@@ -159,7 +178,7 @@ class Driver {
       const std::size_t place = first + i;
       state.x = block.values.row(place);
       state.head.row = block.number(place);
-      state.head.decided_class = classes[i];
+      if (affordable) state.head.decided_class = classes[i];
       if (!block.ids.empty()) state.head.id = block.ids[place];
       if (!block.labels.empty()) state.head.label = block.labels[place];
       state.out_of_budget = !affordable;
@@ -247,6 +266,23 @@ class Driver {
 }  // namespace
 
 std::string outcome_name(PersistenceOutcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
+
+PersistenceCost persistence_cost(const PersistenceOptions& options, std::uint64_t rows) {
+  const auto gammas = static_cast<double>(options.gammas.size());
+  const std::uint64_t others = rows + asked_twice_cost(rows, Ledger::kUnlimited);
+  const auto all = [&](double each) { return others + static_cast<std::uint64_t>(each) * rows; };
+  if (options.paper) {
+    const auto samples = static_cast<double>(options.samples);
+    return {all(kPaperLeast * samples * gammas), all(kPaperMost * samples * gammas)};
+  }
+  const auto sigmas = static_cast<double>(coarse_grid(options).size()),
+             look = static_cast<double>(first_look(options)), most = static_cast<double>(options.most);
+  const auto refined = [&](double at_one) {
+    return std::max(kFewestRefined, std::min(most, at_one / (options.precision * options.precision)));
+  };
+  return {all(0.75 * look * sigmas + gammas * refined(kAllAround)),
+          all(2 * look * sigmas + gammas * refined(kOneSide))};
+}
 
 std::optional<double> ranked(const PersistenceRow& row) {
   switch (row.outcome) {

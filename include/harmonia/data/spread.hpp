@@ -36,6 +36,10 @@ void scale_features(Schema& schema, const std::string& scale, RowSource& data);
 /// Error(input) if there is no such distance.
 double automatic_radius(const Schema& schema, RowSource& data, std::uint64_t seed);
 
+/// The size that noise around the rows is measured against: the root mean square of the columns' standard
+/// deviations in units of the features' scales, fixed features left out. 1 if there is no spread.
+double noise_scale(const Schema& schema, RowSource& data);
+
 /// A sentence for data whose features spread more than ten times as far as one another: one radius for all of
 /// them probes only the narrow ones. None for data of few rows, which say too little.
 std::optional<std::string> scale_warning(RowSource& data);

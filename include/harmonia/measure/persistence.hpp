@@ -10,6 +10,7 @@
 #include "harmonia/ball/noise.hpp"
 #include "harmonia/core/run.hpp"
 #include "harmonia/data/row_source.hpp"
+#include "harmonia/measure/classes.hpp"
 #include "harmonia/model/model.hpp"
 
 namespace harmonia {
@@ -51,7 +52,7 @@ std::string outcome_name(PersistenceOutcome outcome);
 /// The persistence of one row for one gamma.
 struct PersistenceRow {
   std::size_t row = 0;
-  long long decided_class = 0;
+  std::optional<long long> decided_class;  ///< of the row itself; none if the budget ran out before it
   double gamma = 0;
   PersistenceOutcome outcome = PersistenceOutcome::crossing;
   std::optional<double> sigma;      ///< of a crossing
@@ -68,6 +69,7 @@ struct PersistenceRow {
 struct PersistenceSummary {
   std::size_t rows = 0;
   std::vector<std::size_t> outcomes;  ///< entries by PersistenceOutcome
+  AskedTwice asked_twice;
   std::uint64_t evaluations = 0;
   std::vector<std::string> warnings;  ///< one sentence each
 };
@@ -81,6 +83,12 @@ PersistenceSummary persistence(const Model& model, RowSource& data, const Persis
 /// How much the class frequency must fall below gamma, at a sigma that is looked at, to be seen with
 /// probability one half.
 double visible_dip(const PersistenceOptions& options, double gamma);
+
+/// Evaluations that persistence() is likely to need.
+struct PersistenceCost {
+  std::uint64_t low = 0, high = 0;  ///< … of a class that ends all around the row, and on one side alone
+};
+PersistenceCost persistence_cost(const PersistenceOptions& options, std::uint64_t rows);
 
 /// A persistence as a number that can be ranked: 0 where censored low, infinite where censored high.
 std::optional<double> ranked(const PersistenceRow& row);
