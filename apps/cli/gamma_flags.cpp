@@ -13,15 +13,6 @@
 namespace harmonia {
 namespace {
 
-std::size_t count_rows(RowSource& data) {
-  if (data.info().rows) return *data.info().rows;
-  std::size_t rows = 0;
-  RowBlock block;
-  while (data.read(block, rows_per_block(data.info().inputs))) rows += block.values.rows();
-  data.rewind();
-  return rows;
-}
-
 double parse_radius(const std::string& text) {
   double radius = 0;
   const char* end = text.data() + text.size();
@@ -33,6 +24,15 @@ double parse_radius(const std::string& text) {
 }
 
 }  // namespace
+
+std::size_t count_rows(RowSource& data) {
+  if (data.info().rows) return *data.info().rows;
+  std::size_t rows = 0;
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) rows += block.values.rows();
+  data.rewind();
+  return rows;
+}
 
 void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
   if (with_radius) {

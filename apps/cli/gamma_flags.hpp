@@ -33,6 +33,9 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
 void check_paths(const RunOptions& run, const SubjectOptions& subject,
                  const std::vector<std::string>& models);
 
+/// How many rows there are, by reading them if need be.
+std::size_t count_rows(RowSource& data);
+
 /// Prints what a run will ask of `models`, each measured `times` times.
 void print_forecast(const Subject& subject, const GammaOptions& options,
                     const std::vector<std::string>& models, std::size_t times, const ModelOptions& how,

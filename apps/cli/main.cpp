@@ -13,6 +13,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "report_command.hpp"
+#include "stability_command.hpp"
 #include "sweep_command.hpp"
 
 namespace {
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
     harmonia::add_gamma_command(program, argc, argv);
     harmonia::add_compare_command(program, argc, argv);
     harmonia::add_sweep_command(program, argc, argv);
+    harmonia::add_stability_command(program, argc, argv);
     harmonia::add_gate_command(program, code);
     harmonia::add_card_command(program);
     harmonia::add_report_command(program);

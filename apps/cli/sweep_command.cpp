@@ -8,6 +8,7 @@
 
 #include "gamma_flags.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/measure/scan.hpp"
 #include "harmonia/measure/sweep.hpp"
 #include "harmonia/report/sweep_report.hpp"
 #include "interrupt.hpp"

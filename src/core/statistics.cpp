@@ -28,6 +28,13 @@ Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double c
   return {successes == 0 ? 0 : (centre - half) / scale, successes == trials ? 1 : (centre + half) / scale};
 }
 
+std::uint64_t wilson_trials(double half_width, double confidence) {
+  // Widest where half of the trials are successes: z/2 / sqrt(n + z²).
+  const double z = normal_quantile(0.5 + confidence / 2);
+  return static_cast<std::uint64_t>(
+      std::max(1.0, std::ceil(z * z * (1 / (4 * half_width * half_width) - 1))));
+}
+
 double clopper_pearson_low(std::uint64_t successes, std::uint64_t trials, double confidence) {
   if (successes == 0) return 0;
   const auto k = static_cast<double>(successes), n = static_cast<double>(trials);

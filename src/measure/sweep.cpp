@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <string_view>
 
 #include "carriers.hpp"
 #include "harmonia/core/error.hpp"
@@ -15,50 +13,6 @@
 
 namespace harmonia {
 namespace {
-
-constexpr std::size_t kMostRadii = 10000;
-
-[[noreturn]] void fail(std::string_view part, const std::string& what) {
-  throw Error(ErrorCode::usage,
-              fmt::format("radii {}: {}; expected LOW..HIGHxCOUNT, log:LOW..HIGHxCOUNT or numbers above 0",
-                          in_quotes(part), what));
-}
-
-double radius_of(std::string_view part, std::string_view text) {
-  const auto value = read_number(text);
-  if (!value) fail(part, fmt::format("{} is not a number", in_quotes(text)));
-  if (!(*value > 0) || !std::isfinite(*value)) fail(part, fmt::format("{} is no radius", *value));
-  return *value;
-}
-
-void add_part(std::string_view part, std::vector<double>& radii) {
-  std::string_view rest = trim(part);
-  const bool logarithmic = rest.starts_with("log:");
-  if (logarithmic) rest.remove_prefix(4);
-  const std::size_t dots = rest.find(".."), times = rest.rfind('x');
-  if (dots == std::string_view::npos) {
-    if (logarithmic) fail(part, "log: needs a range");
-    radii.push_back(radius_of(part, rest));
-    return;
-  }
-  if (times == std::string_view::npos || times < dots) fail(part, "the range has no count");
-  const double low = radius_of(part, rest.substr(0, dots)),
-               high = radius_of(part, rest.substr(dots + 2, times - dots - 2));
-  std::size_t count = 0;
-  const char* end = rest.data() + rest.size();
-  if (std::from_chars(rest.data() + times + 1, end, count) != std::from_chars_result{end, std::errc{}} ||
-      count < 2 || count > kMostRadii) {
-    fail(part, fmt::format("{} is no count from 2 to {}", in_quotes(rest.substr(times + 1)), kMostRadii));
-  }
-  if (!(low < high)) fail(part, fmt::format("{} is not below {}", low, high));
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto above = static_cast<double>(i), below = static_cast<double>(count - 1 - i);
-    // Divided last: 0.1..0.5x3 then has the double nearest to 0.3.
-    const double inner = logarithmic ? low * std::pow(high / low, above / (above + below))
-                                     : (low * below + high * above) / (above + below);
-    radii.push_back(i == 0 ? low : (i + 1 == count ? high : inner));
-  }
-}
 
 // The exponent is Σ w_k log(mean_k). To first order a row moves it by Σ w_k (gamma_k − mean_k)/mean_k, and
 // these moves of the rows are a sample whose mean has an interval.
@@ -105,20 +59,6 @@ std::optional<GrowthExponent> growth(const std::vector<SweepPoint>& points,
 }
 
 }  // namespace
-
-std::vector<double> parse_radii(const std::string& text) {
-  std::vector<double> radii;
-  std::string_view rest = text;
-  for (bool last = false; !last;) {
-    const std::size_t comma = rest.find(',');
-    add_part(rest.substr(0, comma), radii);
-    last = comma == std::string_view::npos;
-    if (!last) rest.remove_prefix(comma + 1);
-  }
-  std::sort(radii.begin(), radii.end());
-  radii.erase(std::unique(radii.begin(), radii.end()), radii.end());
-  return radii;
-}
 
 SweepResult sweep(const Model& model, RowSource& data, const std::vector<double>& radii,
                   const GammaOptions& options, Run& run) {

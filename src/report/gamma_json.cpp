@@ -97,6 +97,27 @@ Json data_json(const DataInfo& data, std::size_t rows) {
   return json;
 }
 
+void add_selection(Json& options, const DataInfo& data) {
+  if (!data.regions.empty()) options["region"] = data.regions;
+  if (!data.window.empty()) options["window"] = data.window;
+  if (data.jittered) options["jitter"] = true;
+  if (!data.by.empty()) options["by"] = data.by;
+}
+
+Json schema_json(const Schema& schema) {
+  Json features = Json::object();
+  for (const Feature& f : schema) {
+    Json entry{{"scale", f.scale}};
+    if (f.bounded()) {
+      entry["bounds"] = {or_null(f.lower), or_null(f.upper)};
+    }
+    if (f.integer) entry["integer"] = true;
+    if (f.fixed) entry["fixed"] = true;
+    features[f.name] = std::move(entry);
+  }
+  return features;
+}
+
 Json options_json(const GammaRunRecord& record) {
   const GammaOptions& o = record.options;
   Json json{{"radius", o.ball.radius},
@@ -115,23 +136,8 @@ Json options_json(const GammaRunRecord& record) {
             {"confidence", o.confidence},
             {"explain", o.explain},
             {"seed", record.seed}};
-  if (!record.data.regions.empty()) json["region"] = record.data.regions;
-  if (!record.data.window.empty()) json["window"] = record.data.window;
-  if (record.data.jittered) json["jitter"] = true;
-  if (!record.data.by.empty()) json["by"] = record.data.by;
-  if (record.has_schema) {
-    Json features = Json::object();
-    for (const Feature& f : o.schema) {
-      Json entry{{"scale", f.scale}};
-      if (f.bounded()) {
-        entry["bounds"] = {or_null(f.lower), or_null(f.upper)};
-      }
-      if (f.integer) entry["integer"] = true;
-      if (f.fixed) entry["fixed"] = true;
-      features[f.name] = std::move(entry);
-    }
-    json["schema"] = std::move(features);
-  }
+  add_selection(json, record.data);
+  if (record.has_schema) json["schema"] = schema_json(o.schema);
   return json;
 }
 

@@ -24,6 +24,10 @@ nlohmann::ordered_json data_json(const DataInfo& data, std::size_t rows);
 nlohmann::ordered_json statistics_json(const GammaStatistics& statistics);
 /// What was asked, as the result's "options".
 nlohmann::ordered_json options_json(const GammaRunRecord& record);
+/// Which of the data's rows were taken, as fields of the result's "options".
+void add_selection(nlohmann::ordered_json& options, const DataInfo& data);
+/// How features may be moved, as the "schema" of the result's "options".
+nlohmann::ordered_json schema_json(const Schema& schema);
 /// One entry of the result's "rows".
 nlohmann::ordered_json row_json(const GammaRow& row, const GammaRunRecord& record);
 /// Numbers as a list; null where missing.

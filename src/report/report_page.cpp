@@ -54,7 +54,8 @@ std::string title_of(const Json& results) {
   const Json& result = results.front();
   const std::string on = result.at("data").at("source");
   if (result.contains("model") && result["model"].contains("path") && result["model"]["path"].is_string()) {
-    return fmt::format("{} on {}: harmonic robustness", result["model"]["path"].get<std::string>(), on);
+    return fmt::format("{} on {}: {}", result["model"]["path"].get<std::string>(), on,
+                       result.at("command") == "stability" ? "stability" : "harmonic robustness");
   }
   return fmt::format("Models on {}: harmonic robustness", on);
 }

@@ -8,6 +8,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/data/generated_source.hpp"
 #include "harmonia/data/memory_source.hpp"
+#include "harmonia/measure/scan.hpp"
 #include "support/expect_error.hpp"
 #include "support/functions.hpp"
 

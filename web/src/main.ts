@@ -4,6 +4,7 @@ import { maps } from "./maps";
 import { redrawAll, watchWidths } from "./plots";
 import { readResult, type Result, type Value } from "./read";
 import { columns, compared, differences, explained, meaning, outcomes, repeat, segments, summary, sweepTable, warnings, worst } from "./sections";
+import { stability, stabilityMeaning } from "./stability";
 import { toggleTheme } from "./theme";
 import "./style.css";
 
@@ -30,6 +31,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     several && h("header", {}, h("h2", {}, title(result)), subtitle(result)),
     summary(result),
     warnings(result),
+    stability(result),
     compared(result),
     differences(result),
     maps(result),
@@ -40,7 +42,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     columns(result),
     explained(result),
     worst(result),
-    outcomes(result),
+    result.command !== "stability" && outcomes(result),
     repeat(result),
   );
 }
@@ -65,13 +67,15 @@ function page(results: Result[]): HTMLElement[] {
   const firstSweep = results.findIndex((r) => r.sweep.length > 0);
   const articles = results.map((r, i) => article(r, i, results, i === firstSweep ? sweeps(results) : null));
   const versions = [...new Set(results.map((r) => r.version))].join(", ");
+  const gammas = results.some((r) => r.command !== "stability");
   const footer = h(
     "footer",
     {},
-    h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
+    gammas && h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
     h("p", {}, `Made by harmonia ${versions}. This page holds all that it shows and asks no network for anything.`),
   );
-  return [header, ...articles, meaning(), footer];
+  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : [])];
+  return [header, ...articles, ...meanings, footer];
 }
 
 const results = (JSON.parse(document.getElementById("results")?.textContent ?? "[]") as Value[]).map(readResult);

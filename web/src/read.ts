@@ -117,6 +117,8 @@ export interface Result {
   intervals: string | null;
   rowCount: number;
   rowsKept: number;
+  /** As it was given, for sections that read their own. */
+  frame: Fields;
 }
 
 export function fields(value: Value | undefined): Fields {
@@ -301,5 +303,6 @@ export function readResult(value: Value): Result {
     intervals: text(summary.intervals),
     rowCount: number(frame.row_count) ?? rows.length,
     rowsKept: rows.length,
+    frame,
   };
 }

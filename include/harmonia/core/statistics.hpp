@@ -23,6 +23,9 @@ double normal_cdf(double z);
 /// with about the confidence asked.
 Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double confidence);
 
+/// The fewest trials after which Wilson's interval is never wider than this to either side of its middle.
+std::uint64_t wilson_trials(double half_width, double confidence);
+
 /// The same by Clopper and Pearson: covers with the confidence asked at least.
 Interval clopper_pearson_interval(std::uint64_t successes, std::uint64_t trials, double confidence);
 

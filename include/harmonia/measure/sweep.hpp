@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "harmonia/core/run.hpp"
@@ -10,10 +9,6 @@
 #include "harmonia/model/model.hpp"
 
 namespace harmonia {
-
-/// Reads 0.01..0.5x20 (evenly spaced), log:0.001..1x20 (evenly in the logarithm), numbers, and lists of these
-/// with commas. Ascending, each once. Throws Error(usage) unless all are above 0 and finite.
-std::vector<double> parse_radii(const std::string& text);
 
 /// What gamma comes to at one radius.
 struct SweepPoint {
