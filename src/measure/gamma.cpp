@@ -15,6 +15,7 @@
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "kept_values.hpp"
+#include "missing.hpp"
 #include "row_estimator.hpp"
 
 namespace harmonia {
@@ -166,7 +167,7 @@ class Driver {
     const std::span<const double> x(block.values.row(next_), block.values.columns());
     const std::uint64_t number = block.number(next_);
     RowBall ball(ball_, x, number);
-    if (ball.moved() < x.size()) check_missing(x, number);
+    if (ball.moved() < x.size()) check_missing(model_.info(), x, number);
     const VisitPlan plan = plan_of(ball);
     warn(ball, plan);
     std::uint64_t limit = plan.limit;
@@ -267,16 +268,6 @@ class Driver {
 
   VisitPlan plan_of(const RowBall& ball) const {
     return ball.moved() == 0 ? VisitPlan{} : plan_visit(ball.shape(), options_);
-  }
-
-  void check_missing(std::span<const double> x, std::uint64_t number) const {
-    if (model_.info().takes_missing) return;
-    for (std::size_t j = 0; j < x.size(); ++j) {
-      if (!std::isnan(x[j])) continue;
-      throw Error(ErrorCode::input,
-                  fmt::format("row {}, column {} is missing (NaN); model {} takes no missing values", number,
-                              j, model_.info().name));
-    }
   }
 
   void warn(const RowBall& ball, const VisitPlan& plan) {

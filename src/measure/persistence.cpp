@@ -1,0 +1,275 @@
+#include "harmonia/measure/persistence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <variant>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/statistics.hpp"
+#include "harmonia/measure/classes.hpp"
+#include "missing.hpp"
+#include "persistence_search.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::array<const char*, 4> kOutcomes{"crossing", "censored_low", "censored_high", "budget"};
+constexpr std::size_t kRowsTogether = 256;                    // whose samples are asked for together
+constexpr std::uint64_t kPairsFrom = std::uint64_t{1} << 31;  // displacements of pairs are drawn from here on
+
+void check(const PersistenceOptions& options, const ModelInfo& model, std::size_t inputs) {
+  const auto fail = [](const std::string& text) { throw Error(ErrorCode::usage, text); };
+  if (inputs != model.inputs) {
+    throw Error(ErrorCode::input,
+                fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
+  }
+  if (options.gammas.empty()) fail("no gamma is asked for");
+  for (const double gamma : options.gammas) {
+    if (!(gamma > 0 && gamma < 1)) fail(fmt::format("gamma is {}; expected between 0 and 1", gamma));
+  }
+  if (!(options.confidence > 0 && options.confidence < 1))
+    fail(fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
+  if (!(options.lowest > 0 && options.lowest < options.highest && std::isfinite(options.highest)))
+    fail(fmt::format("sigma from {} to {}; expected a range above 0", options.lowest, options.highest));
+  if (!(options.precision > 0 && options.precision < 1))
+    fail(fmt::format("precision is {}; expected between 0 and 1", options.precision));
+  if (options.paper && options.samples == 0) fail("the paper's bracketing needs samples");
+  const std::uint64_t least = first_look(options);
+  if (!options.paper && options.most < least) {
+    fail(fmt::format("{} samples at one sigma cannot decide with confidence {}; it takes {} at least",
+                     options.most, options.confidence, least));
+  }
+}
+
+// A search of either kind.
+using Search = std::variant<PersistenceSearch, PaperBracketing>;
+
+std::optional<SampleRequest> next_of(Search& search) {
+  return std::visit([](auto& s) { return s.next(); }, search);
+}
+
+const PersistenceRow& result_of(const Search& search) {
+  return std::visit([](const auto& s) -> const PersistenceRow& { return s.result(); }, search);
+}
+
+// A row on its way.
+struct RowState {
+  PersistenceRow head;  // what all its entries carry
+  const double* x = nullptr;
+  std::unique_ptr<FrequencyCurve> curve = std::make_unique<FrequencyCurve>();
+  std::vector<Search> searches;  // one a gamma
+  std::size_t current = 0;
+  std::optional<SampleRequest> request;
+  bool out_of_budget = false;
+
+  // Goes on to the next gamma that needs something.
+  void advance() {
+    request.reset();
+    while (!request && current < searches.size()) {
+      request = next_of(searches[current]);
+      if (!request) ++current;
+    }
+  }
+};
+
+// The largest certified radius over the sigmas that were looked at, all of them bounded together.
+void certify(const FrequencyCurve& curve, double confidence, PersistenceRow& row) {
+  const double each = 1 - (1 - confidence) / static_cast<double>(std::max<std::size_t>(1, curve.scan.size()));
+  for (const auto& [sigma, count] : curve.scan) {
+    if (count.asked == 0) continue;
+    const double low = clopper_pearson_low(count.kept, count.asked, each);
+    if (!(low > 0.5) || low >= 1) continue;
+    const double radius = sigma * normal_quantile(low);
+    if (radius <= row.certified_radius.value_or(0)) continue;
+    row.certified_radius = radius;
+    row.certified_sigma = sigma;
+  }
+}
+
+/// Takes rows through their searches, the samples of many rows at a time.
+class Driver {
+ public:
+  Driver(const Model& model, std::size_t inputs, const PersistenceOptions& options, Run& run,
+         const std::function<void(const PersistenceRow&)>& sink)
+      : options_(options),
+        run_(run),
+        sink_(sink),
+        noise_(options.noise, inputs, run.seed),
+        asker_(model, options.batch, run) {
+    summary_.outcomes.resize(kOutcomes.size());
+  }
+
+  void measure(const RowBlock& block, const std::optional<std::size_t>& rows) {
+    const std::size_t count = block.values.rows();
+    for (std::size_t first = 0; first < count; first += kRowsTogether) {
+      measure_some(block, first, std::min(kRowsTogether, count - first), rows);
+    }
+  }
+
+  PersistenceSummary summary() {
+    summary_.evaluations = spent_;
+    return std::move(summary_);
+  }
+
+ private:
+  void measure_some(const RowBlock& block, std::size_t first, std::size_t count,
+                    const std::optional<std::size_t>& rows) {
+    std::vector<RowState> states = open(block, first, count);
+    for (;;) {
+      std::vector<RowState*> asking;
+      std::uint64_t points = 0;
+      for (RowState& state : states) {
+        if (!state.request || state.out_of_budget) continue;
+        if (state.request->points() > run_.ledger.left() - std::min(points, run_.ledger.left())) {
+          state.out_of_budget = true;
+          continue;
+        }
+        points += state.request->points();
+        asking.push_back(&state);
+      }
+      if (asking.empty()) break;
+      ask(asking, points);
+      report_progress(states, rows);
+    }
+    for (RowState& state : states) close(state);
+    rows_done_ += count;
+  }
+
+  std::vector<RowState> open(const RowBlock& block, std::size_t first, std::size_t count) {
+    std::vector<RowState> states(count);
+    const bool affordable = run_.ledger.left() >= count;
+    std::vector<long long> classes(count, 0);
+    const std::size_t inputs = block.values.columns();
+    for (std::size_t i = 0; i < count; ++i) {
+      check_missing(asker_.model().info(), {block.values.row(first + i), inputs}, block.number(first + i));
+    }
+    if (affordable) {
+      classes = ask_classes(asker_, count, [&](std::size_t i, std::span<double> x) {
+        std::copy_n(block.values.row(first + i), inputs, x.begin());
+      });
+      spent_ += count;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      RowState& state = states[i];
+      const std::size_t place = first + i;
+      state.x = block.values.row(place);
+      state.head.row = block.number(place);
+      state.head.decided_class = classes[i];
+      if (!block.ids.empty()) state.head.id = block.ids[place];
+      if (!block.labels.empty()) state.head.label = block.labels[place];
+      state.out_of_budget = !affordable;
+      for (const double gamma : options_.gammas) {
+        if (options_.paper) {
+          state.searches.emplace_back(std::in_place_type<PaperBracketing>, options_, gamma);
+        } else {
+          state.searches.emplace_back(std::in_place_type<PersistenceSearch>, options_, gamma, *state.curve);
+        }
+      }
+      if (affordable) state.advance();
+    }
+    return states;
+  }
+
+  void ask(const std::vector<RowState*>& asking, std::uint64_t points) {
+    std::vector<std::uint64_t> starts;
+    std::uint64_t total = 0;
+    for (const RowState* state : asking) {
+      starts.push_back(total);
+      total += state->request->points();
+    }
+    const std::size_t inputs = asker_.model().info().inputs;
+    const auto classes = ask_classes(asker_, points, [&](std::size_t i, std::span<double> out) {
+      const auto next = std::upper_bound(starts.begin(), starts.end(), i);
+      const auto s = static_cast<std::size_t>(next - starts.begin()) - 1;
+      const SampleRequest& request = *asking[s]->request;
+      const std::uint64_t k = i - starts[s], place = request.paired ? kPairsFrom + k / 2 : k;
+      noise_.put({asking[s]->x, inputs}, request.sigma, request.first + place, request.paired && k % 2 == 1,
+                 out);
+    });
+    spent_ += points;
+    std::vector<unsigned char> kept;
+    for (std::size_t s = 0; s < asking.size(); ++s) {
+      RowState& state = *asking[s];
+      const SampleRequest request = *state.request;
+      kept.resize(request.points());
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        kept[i] = classes[starts[s] + i] == state.head.decided_class ? 1 : 0;
+      }
+      std::visit([&](auto& search) { search.take(request, kept); }, state.searches[state.current]);
+      state.advance();
+    }
+  }
+
+  void close(const RowState& state) {
+    ++summary_.rows;
+    for (std::size_t g = 0; g < state.searches.size(); ++g) {
+      PersistenceRow row = result_of(state.searches[g]);
+      row.row = state.head.row;
+      row.decided_class = state.head.decided_class;
+      row.gamma = options_.gammas[g];
+      row.id = state.head.id;
+      row.label = state.head.label;
+      if (state.out_of_budget && g >= state.current) {
+        row.outcome = PersistenceOutcome::budget;
+        row.sigma = row.low = row.high = std::nullopt;
+      } else if (options_.noise.kind == NoiseKind::gaussian && !options_.paper) {
+        certify(*state.curve, options_.confidence, row);
+      }
+      ++summary_.outcomes[static_cast<std::size_t>(row.outcome)];
+      sink_(row);
+    }
+  }
+
+  void report_progress(const std::vector<RowState>& states, const std::optional<std::size_t>& rows) {
+    if (!run_.progress) return;
+    const auto over =
+        std::count_if(states.begin(), states.end(), [](const RowState& s) { return !s.request; });
+    run_.progress({.rows_done = rows_done_ + static_cast<std::size_t>(over),
+                   .rows = rows,
+                   .evaluations = run_.ledger.spent()});
+  }
+
+  const PersistenceOptions& options_;
+  Run& run_;
+  const std::function<void(const PersistenceRow&)>& sink_;
+  Noise noise_;
+  PointAsker asker_;
+  std::size_t rows_done_ = 0;
+  std::uint64_t spent_ = 0;
+  PersistenceSummary summary_;
+};
+
+}  // namespace
+
+std::string outcome_name(PersistenceOutcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
+
+std::optional<double> ranked(const PersistenceRow& row) {
+  switch (row.outcome) {
+    case PersistenceOutcome::crossing:
+      return row.sigma;
+    case PersistenceOutcome::censored_low:
+      return 0;
+    case PersistenceOutcome::censored_high:
+      return std::numeric_limits<double>::infinity();
+    case PersistenceOutcome::budget:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+PersistenceSummary persistence(const Model& model, RowSource& data, const PersistenceOptions& options,
+                               Run& run, const std::function<void(const PersistenceRow&)>& sink) {
+  check(options, model.info(), data.info().inputs);
+  Driver driver(model, data.info().inputs, options, run, sink);
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) driver.measure(block, data.info().rows);
+  data.rewind();
+  return driver.summary();
+}
+
+}  // namespace harmonia
