@@ -40,7 +40,7 @@ void compare_all() {
   };
   Goals goals;
   for (const Path& path :
-       {Path{Simd::scalar, "scalar", 1}, Path{Simd::avx2, "AVX2", 7}, Path{Simd::avx512, "AVX-512", 11}}) {
+       {Path{Simd::scalar, "scalar", 0}, Path{Simd::avx2, "AVX2", 7}, Path{Simd::avx512, "AVX-512", 11}}) {
     if (static_cast<int>(path.simd) > static_cast<int>(best_simd())) continue;
     check(path.simd, path.name);
     std::vector<float> z(kNumbers);
@@ -61,6 +61,7 @@ void compare_all() {
     const double count = 1e-9 * kNumbers * kRounds;
     fmt::print("{:<8} {:.3f} G/s; std::normal_distribution {:.3f} G/s\n", path.name,
                count / time.ours.processor, count / time.theirs.processor);
+    if (path.goal == 0) continue;
     goals.at_least(fmt::format("normals / std::normal_distribution, {}", path.name), path.goal,
                    time.theirs.processor / time.ours.processor);
   }

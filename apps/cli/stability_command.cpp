@@ -185,7 +185,7 @@ void add_stability_command(CLI::App& program, int argc, char** argv) {
       ->group("Result");
   add_run_options(app, command->run);
   app.footer(R"(Examples:
-  harmonia stability "fn:half-space?n=2&d=1" "grid:0..0.9x4,0..0x2" --sigma log:0.1..10x9
+  harmonia stability "fn:half-space?n=2&d=1" "grid:0..0.9x4,0..1x2" --sigma log:0.1..10x9
   harmonia stability digits.onnx digits.npy#7 --sigma 0.01..2x100 --image 28x28 --html curve.html
   harmonia stability digits.onnx digits.npy --sigma 0.5 --gamma 0.7 --csv stable.csv
 

@@ -12,6 +12,7 @@ from ._measure import gamma
 from ._models import ModelAddress
 from ._native import __version__
 from ._result import GammaResult, GammaStatistics, GammaSummary
+from ._stability import StabilityResult, stability
 
 __all__ = [
     "CompareResult",
@@ -24,10 +25,12 @@ __all__ = [
     "ModelAddress",
     "ModelError",
     "Pair",
+    "StabilityResult",
     "SweepResult",
     "UsageError",
     "__version__",
     "compare",
     "gamma",
+    "stability",
     "sweep",
 ]

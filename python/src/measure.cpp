@@ -153,6 +153,42 @@ PythonSweep measure_sweep(const PythonModel& model, const PythonData& data, cons
   return result;
 }
 
+PythonStability measure_stability(const PythonModel& model, const PythonData& data, StabilityOptions options,
+                                  const std::vector<std::size_t>& image, const GammaArguments& arguments,
+                                  const nb::object& progress) {
+  PythonStability result;
+  run_measure({&model}, progress, [&](ProgressSink sink) {
+    const auto start = std::chrono::steady_clock::now();
+    StabilityRunRecord& record = result.record;
+    record.data = data.data->info();
+    record.model = model.info();
+    record.options = std::move(options);
+    record.options.noise.schema = schema_of(arguments, data.reference());
+    record.model_output = arguments.model_output;
+    record.margin = arguments.margin;
+    record.scale = arguments.scale;
+    record.seed = arguments.seed;
+    record.command_line = arguments.call;
+    if (image.size() == 2) {
+      record.height = image[0];
+      record.width = image[1];
+      if (record.height * record.width != record.data.inputs) {
+        throw Error(ErrorCode::usage, fmt::format("image is {} × {}; rows have {} features", record.height,
+                                                  record.width, record.data.inputs));
+      }
+    }
+    Run run = new_run(arguments, model, std::move(sink));
+    run.ledger.spend(record.model.example_rows);
+    result.result = stability(*model.model, *data.data, record.options, run);
+    data.data->rewind();
+    result.result.evaluations += record.model.example_rows;
+    result.warnings = result.result.warnings;
+    add_scale_warning(arguments, data, result.warnings);
+    record.seconds = seconds_since(start);
+  });
+  return result;
+}
+
 std::string result_json(const PythonResult& result) {
   std::string text;
   GammaJsonWriter writer([&](std::string_view piece) { text += piece; }, result.record);

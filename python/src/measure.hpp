@@ -9,9 +9,11 @@
 
 #include "harmonia/measure/compare.hpp"
 #include "harmonia/measure/gamma.hpp"
+#include "harmonia/measure/stability.hpp"
 #include "harmonia/measure/sweep.hpp"
 #include "harmonia/report/compare_report.hpp"
 #include "harmonia/report/gamma_report.hpp"
+#include "harmonia/report/stability_report.hpp"
 #include "subject.hpp"
 
 namespace harmonia::python {
@@ -55,6 +57,13 @@ struct PythonSweep {
   std::vector<std::string> warnings;
 };
 
+/// Stability as Python holds it.
+struct PythonStability {
+  StabilityRunRecord record;
+  StabilityResult result;
+  std::vector<std::string> warnings;
+};
+
 /// Measures. `progress` is called with (rows done, rows or None, evaluations) now and then, unless it is
 /// None. Ctrl-C raises KeyboardInterrupt. Call with the GIL held.
 PythonResult measure_gamma(const PythonModel& model, const PythonData& data, const GammaArguments& arguments,
@@ -69,6 +78,12 @@ PythonComparison measure_compare(const std::vector<const PythonModel*>& models,
 /// is given.
 PythonSweep measure_sweep(const PythonModel& model, const PythonData& data, const std::vector<double>& radii,
                           const GammaArguments& arguments, const nanobind::object& progress);
+
+/// Measures the classes around rows. Of the arguments count those that are about models, features and the
+/// run; `image` is height and width, or nothing.
+PythonStability measure_stability(const PythonModel& model, const PythonData& data, StabilityOptions options,
+                                  const std::vector<std::size_t>& image, const GammaArguments& arguments,
+                                  const nanobind::object& progress);
 
 /// The result as the program writes it.
 std::string result_json(const PythonResult& result);

@@ -5,11 +5,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/measure/scan.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "harmonia/report/report_page.hpp"
+#include "harmonia/report/stability_report.hpp"
 #include "harmonia/report/sweep_report.hpp"
 #include "measure.hpp"
 #include "subject.hpp"
@@ -229,6 +233,43 @@ void bind_comparison(nb::module_& m) {
       "gamma_a"_a, "split_a"_a, "gamma_b"_a, "split_b"_a, "confidence"_a);
 }
 
+constexpr std::size_t kPictures = 8;  // noise samples of a row that is a picture
+
+void bind_stability(nb::module_& m) {
+  nb::class_<PythonStability>(m, "Stability", "Which classes lie around rows.")
+      .def(
+          "to_json",
+          [](const PythonStability& self) { return stability_json(self.record, self.result, self.warnings); })
+      .def("table", [](const PythonStability& self) { return stability_table(self.record, self.result); })
+      .def_prop_ro("warnings", [](const PythonStability& self) { return self.warnings; });
+  m.def(
+      "stability",
+      [](const PythonModel& model, const PythonData& data, const std::vector<double>& sigmas,
+         std::uint64_t samples, double half_width, std::optional<double> gamma, double within,
+         const std::string& noise, const std::optional<RowsArray>& directions,
+         const std::vector<std::size_t>& image, const GammaArguments& arguments, const nb::object& progress) {
+        StabilityOptions options;
+        options.sigmas = sigmas;
+        options.samples = samples;
+        options.half_width = half_width;
+        options.gamma = gamma;
+        options.margin = within;
+        options.confidence = arguments.options.confidence;
+        options.batch = arguments.options.batch;
+        options.pictures = image.empty() ? 0 : kPictures;
+        options.noise.kind = parse_noise(noise);
+        if (directions) {
+          options.noise.directions = Matrix<double>(directions->shape(0), directions->shape(1));
+          std::copy(directions->data(), directions->data() + directions->size(),
+                    options.noise.directions.view().data);
+        }
+        return measure_stability(model, data, std::move(options), image, arguments, progress);
+      },
+      "model"_a, "data"_a, "sigmas"_a, "samples"_a, "half_width"_a, "gamma"_a.none(), "within"_a, "noise"_a,
+      "directions"_a.none(), "image"_a, "arguments"_a, "progress"_a.none());
+  m.def("parse_sigmas", &parse_sigmas, "text"_a);
+}
+
 void bind_result(nb::module_& m) {
   nb::class_<PythonResult>(m, "Result", "What a measurement came to.")
       .def("columns", &result_columns)
@@ -272,4 +313,5 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_arguments(m);
   harmonia::python::bind_result(m);
   harmonia::python::bind_comparison(m);
+  harmonia::python::bind_stability(m);
 }

@@ -4,13 +4,10 @@
 #include <bit>
 #include <cmath>
 
+#include "normals.hpp"
+
 namespace harmonia {
 namespace {
-
-constexpr std::size_t kLanes = 16;
-constexpr std::size_t kGroup = 4 * kLanes;
-constexpr std::uint32_t kMultiply0 = 0xD2511F53, kMultiply1 = 0xCD9E8D57;
-constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
 
 // The counter is (block, sample, row, stream): the block varies fastest, as features do.
 std::array<std::uint32_t, 4> counter_of(const DrawKey& key, std::uint32_t block) {
@@ -22,20 +19,19 @@ std::array<std::uint32_t, 2> key_of(const DrawKey& key) {
   return {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)};
 }
 
-// One group of 64 normals. Written over 16 lanes so that the compiler makes vector code of it; every
-// operation is correctly rounded, so that all paths give the same bits. Polynomials: Cephes' logf, sinf,
-// cosf.
-[[gnu::always_inline]] inline void normal_group(const DrawKey& key, std::uint32_t first_block, float* out) {
-  std::uint32_t word[4][kLanes];
-  for (std::size_t l = 0; l < kLanes; ++l) {
+// One group of 64 normals. Every operation is correctly rounded, so that all paths give the same bits.
+// Polynomials: Cephes' logf, sinf, cosf.
+void normal_group(const NormalsKey& key, std::uint32_t first_block, float* out) {
+  std::uint32_t word[4][kNormalLanes];
+  for (std::size_t l = 0; l < kNormalLanes; ++l) {
     word[0][l] = first_block + static_cast<std::uint32_t>(l);
-    word[1][l] = static_cast<std::uint32_t>(key.sample);
-    word[2][l] = static_cast<std::uint32_t>(key.row);
-    word[3][l] = static_cast<std::uint32_t>(key.stream);
+    word[1][l] = key.sample;
+    word[2][l] = key.row;
+    word[3][l] = key.stream;
   }
-  std::uint32_t k0 = static_cast<std::uint32_t>(key.seed), k1 = static_cast<std::uint32_t>(key.seed >> 32);
+  std::uint32_t k0 = key.seed_low, k1 = key.seed_high;
   for (int round = 0; round < 10; ++round, k0 += kWeyl0, k1 += kWeyl1) {
-    for (std::size_t l = 0; l < kLanes; ++l) {
+    for (std::size_t l = 0; l < kNormalLanes; ++l) {
       const std::uint64_t a = std::uint64_t{kMultiply0} * word[0][l];
       const std::uint64_t b = std::uint64_t{kMultiply1} * word[2][l];
       word[0][l] = static_cast<std::uint32_t>(b >> 32) ^ word[1][l] ^ k0;
@@ -47,9 +43,9 @@ std::array<std::uint32_t, 2> key_of(const DrawKey& key) {
   for (std::size_t pair = 0; pair < 2; ++pair) {
     const std::uint32_t* u = word[2 * pair];
     const std::uint32_t* v = word[2 * pair + 1];
-    float* first = out + 2 * pair * kLanes;
-    float* second = first + kLanes;
-    for (std::size_t l = 0; l < kLanes; ++l) {
+    float* first = out + 2 * pair * kNormalLanes;
+    float* second = first + kNormalLanes;
+    for (std::size_t l = 0; l < kNormalLanes; ++l) {
       // A uniform in (0, 1): 31 bits and a half.
       const float half =
           std::fma(static_cast<float>(static_cast<std::int32_t>(u[l] >> 1)), 0x1p-31F, 0x1p-32F);
@@ -94,28 +90,19 @@ std::array<std::uint32_t, 2> key_of(const DrawKey& key) {
   }
 }
 
-[[gnu::always_inline]] inline void fill_normals(const DrawKey& key, std::span<float> out) {
-  const std::size_t whole = out.size() / kGroup;
-  for (std::size_t g = 0; g < whole; ++g) {
-    normal_group(key, static_cast<std::uint32_t>(g * kLanes), out.data() + g * kGroup);
-  }
-  if (const std::size_t rest = out.size() % kGroup; rest != 0) {
-    float group[kGroup];
-    normal_group(key, static_cast<std::uint32_t>(whole * kLanes), group);
-    for (std::size_t j = 0; j < rest; ++j) out[whole * kGroup + j] = group[j];
+void normal_groups_scalar(const NormalsKey& key, std::uint32_t first_block, std::size_t groups, float* out) {
+  for (std::size_t g = 0; g < groups; ++g) {
+    normal_group(key, first_block + static_cast<std::uint32_t>(g * kNormalLanes), out + g * kNormalGroup);
   }
 }
 
-void normals_scalar(const DrawKey& key, std::span<float> out) { fill_normals(key, out); }
+NormalGroups* groups_for([[maybe_unused]] Simd simd) {
 #if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void normals_avx2(const DrawKey& key, std::span<float> out) {
-  fill_normals(key, out);
-}
-[[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] void normals_avx512(const DrawKey& key,
-                                                                          std::span<float> out) {
-  fill_normals(key, out);
-}
+  if (simd == Simd::avx512) return normal_groups_avx512;
+  if (simd == Simd::avx2) return normal_groups_avx2;
 #endif
+  return normal_groups_scalar;
+}
 
 }  // namespace
 
@@ -175,11 +162,16 @@ Simd best_simd() {
 }
 
 void normals(const DrawKey& key, std::span<float> out, Simd simd) {
-#if defined(__x86_64__)
-  if (simd == Simd::avx512) return normals_avx512(key, out);
-  if (simd == Simd::avx2) return normals_avx2(key, out);
-#endif
-  normals_scalar(key, out);
+  const auto counter = counter_of(key, 0);
+  const auto [low, high] = key_of(key);
+  const NormalsKey family{low, high, counter[1], counter[2], counter[3]};
+  NormalGroups* const make = groups_for(simd);
+  const std::size_t whole = out.size() / kNormalGroup, rest = out.size() % kNormalGroup;
+  make(family, 0, whole, out.data());
+  if (rest == 0) return;
+  float group[kNormalGroup];
+  make(family, static_cast<std::uint32_t>(whole * kNormalLanes), 1, group);
+  std::copy_n(group, rest, out.data() + whole * kNormalGroup);
 }
 
 }  // namespace harmonia

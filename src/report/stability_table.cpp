@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "harmonia/core/text.hpp"
@@ -16,11 +17,19 @@ std::string name_of(const StabilityRow& row) {
   return row.id.empty() ? std::to_string(row.row) : printable(row.id);
 }
 
-std::string bar(double share) { return std::string(static_cast<std::size_t>(share * kBar + 0.5), '#'); }
+std::string bar(double share) {
+  return std::string(static_cast<std::size_t>(std::lround(share * kBar)), '#');
+}
 
 std::string share(double value) { return fmt::format("{:.4f}", value); }
 
 std::string interval_of(const Interval& ends) { return fmt::format("[{:.4f}, {:.4f}]", ends.low, ends.high); }
+
+// A line without blanks at its end.
+std::string line(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
 
 // The places of at most `limit` of `count` things, evenly, with the first and the last.
 std::vector<std::size_t> shown(std::size_t count, std::size_t limit) {
@@ -57,23 +66,23 @@ std::string row_table(const StabilityRunRecord& record, const StabilityRow& row)
                   fmt::format("{:g} % interval", 100 * record.options.confidence), "certified", "", kBar);
   for (const std::size_t s : shown(row.points.size(), kShownSigmas)) {
     const StabilityPoint& p = row.points[s];
-    text += fmt::format("  {:>10.4g}  {:>9}  {:<18}  {:>9}  {:<{}}  {}\n", p.sigma, share(p.probability),
-                        interval_of(p.wilson), number(p.certified_radius), bar(p.probability), kBar,
-                        others(p, *row.decided_class));
+    text += line(fmt::format("  {:>10.4g}  {:>9}  {:<18}  {:>9}  {:<{}}  {}", p.sigma, share(p.probability),
+                             interval_of(p.wilson), number(p.certified_radius), bar(p.probability), kBar,
+                             others(p, *row.decided_class)));
   }
   return text + omitted(row.points.size());
 }
 
 std::string mean_table(const StabilityRunRecord& record, const StabilityResult& result) {
   std::string text =
-      fmt::format("  {:>10}  {:>9}  {:<18}  {:>12}  \n", "sigma", "own class",
+      fmt::format("  {:>10}  {:>9}  {:<18}  {:>12}\n", "sigma", "own class",
                   fmt::format("{:g} % interval", 100 * record.options.confidence), "rows holding");
   for (const std::size_t s : shown(result.means.size(), kShownSigmas)) {
     const StabilityMean& mean = result.means[s];
     if (mean.rows == 0) continue;
-    text += fmt::format("  {:>10.4g}  {:>9}  {:<18}  {:>12}  {}\n", mean.sigma, share(mean.probability),
-                        interval_of(mean.interval), fmt::format("{} of {}", mean.holding, mean.rows),
-                        bar(mean.probability));
+    text += line(fmt::format("  {:>10.4g}  {:>9}  {:<18}  {:>12}  {}", mean.sigma, share(mean.probability),
+                             interval_of(mean.interval), fmt::format("{} of {}", mean.holding, mean.rows),
+                             bar(mean.probability)));
   }
   return text + omitted(result.means.size()) +
          fmt::format(

@@ -29,6 +29,13 @@ def test_harmonic_reference(root, build_dir):
     assert "gamma on the cross with r = h is 0" in out
 
 
+def test_concentration(root, build_dir, tmp_path):
+    out = run(root, build_dir, root / "experiments" / "concentration" / "run", "--quick", "--no-plots", "--out", tmp_path)
+    assert "FAILS" not in out
+    assert "equation 7 as printed, 0.9998, promises more than there is" in out
+    assert (tmp_path / "lengths.csv").read_text().count("\n") == 1 + 2 * (10000 + 300)
+
+
 @pytest.fixture(scope="module")
 def appendix_c(root, build_dir, tmp_path_factory):
     """What the study prints, and its numbers by quantity, ball and n."""

@@ -359,3 +359,38 @@ def test_the_lock_file_names_no_registry(root):
     wanted = json.loads((root / "web" / "package.json").read_text())
     for name, version in {**wanted["dependencies"], **wanted["devDependencies"]}.items():
         assert lock["packages"][f"node_modules/{name}"]["version"] == version
+
+
+@pytest.fixture(scope="module")
+def stability_page(harmonia, tmp_path_factory):
+    """Curves around three rows that are pictures of 1 × 2 pixels: (result, page)."""
+    folder = tmp_path_factory.mktemp("stability")
+    done = harmonia("stability", "fn:ball-class?n=2&r=1", "uniform:3", "--sigma", "0.1..2x12", "--samples", "200", "--image", "1x2",
+                    "--json", folder / "result.json", "--html", folder / "report.html")
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "result.json").read_text()), folder / "report.html"
+
+
+@pytest.mark.parametrize("width, scheme", [(360, "light"), (1000, "dark")])
+def test_stability_curves_are_those_of_the_chosen_row(stability_page, look, width, scheme):
+    result, page = stability_page
+    shown = look(page, width=width, scheme=scheme, script=SHOWN + """
+      const part = document.querySelector(".stability");
+      const table = () => all([...part.querySelectorAll("table")].pop(), "tbody tr").map((r) => numbers(r)[1]);
+      const first = table();
+      part.querySelectorAll(".choice button")[2].click();
+      return { first, third: table(), lead: part.querySelector(".lead").textContent, samples: all(part, ".sample canvas").length,
+               captions: all(part, ".sample figcaption").map((c) => c.textContent), svgs: all(part, ".plot svg").length,
+               wide: document.documentElement.scrollWidth <= innerWidth };
+    """)
+    assert shown["first"] == [row["probability"] for row in result["rows"][:12]]
+    assert shown["third"] == [row["probability"] for row in result["rows"][24:]]
+    assert shown["lead"].lower().startswith(result["summary"]["text"].lower())
+    assert shown["samples"] == 9 and shown["captions"][0].startswith("the row") and shown["svgs"] == 2 and shown["wide"]
+
+
+def test_stability_question_on_the_page(harmonia, look, tmp_path):
+    page = tmp_path / "report.html"
+    assert harmonia("stability", "fn:half-space?d=1", "uniform:40", "--sigma", "1", "--gamma", "0.7", "--html", page).returncode == 0
+    words = look(page, script="return document.querySelector('.stability').innerText")
+    assert "Stable or not" in words and "(0.7, 1)-stable" in words and "borderline" in words
