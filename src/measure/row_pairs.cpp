@@ -50,6 +50,13 @@ RowPairs::RowPairs(RowSource& a, RowSource& b) : source_a_(a), source_b_(b) {
                 fmt::format("{} has {} columns and {} has {}; expected the same", a.info().source,
                             a.info().inputs, b.info().source, b.info().inputs));
   }
+  const std::vector<std::string>&names_a = a.info().features, &names_b = b.info().features;
+  for (std::size_t j = 0; j < std::min(names_a.size(), names_b.size()); ++j) {
+    if (names_a[j] == names_b[j]) continue;
+    throw Error(ErrorCode::input,
+                fmt::format("column {} is {} in {} and {} in {}; expected the same columns", j,
+                            in_quotes(names_a[j]), a.info().source, in_quotes(names_b[j]), b.info().source));
+  }
   rewind();
   one_a_ = one_row(a);
   one_b_ = one_row(b);

@@ -19,7 +19,7 @@ struct PairSide {
 /// Row i of A with row i of B, a block at a time; a side of one row goes with every row of the other.
 class RowPairs {
  public:
-  /// Throws Error(input) if the sides are of different widths.
+  /// Throws Error(input) if the sides are of different widths, or name their columns otherwise.
   RowPairs(RowSource& a, RowSource& b);
 
   /// Takes up to `limit` further pairs; false when there are none left. Throws Error(input) if one side ends

@@ -53,8 +53,9 @@ std::string title_of(const Json& results) {
   if (results.size() > 1) return fmt::format("Harmonia: {} results", results.size());
   const Json& result = results.front();
   const std::string on = result.at("data").at("source");
+  const char* const what = result.at("command") == "boundary" ? "decision boundary" : "harmonic robustness";
   if (result.contains("model") && result["model"].contains("path") && result["model"]["path"].is_string()) {
-    return fmt::format("{} on {}: harmonic robustness", result["model"]["path"].get<std::string>(), on);
+    return fmt::format("{} on {}: {}", result["model"]["path"].get<std::string>(), on, what);
   }
   return fmt::format("Models on {}: harmonic robustness", on);
 }

@@ -108,7 +108,8 @@ def test_missing_values(run, harmonia, tmp_path):
 
 def test_errors_are_one_line(harmonia, sides, tmp_path):
     a, b = sides
-    wide, long = tmp_path / "wide.csv", tmp_path / "long.csv"
+    wide, long, other = tmp_path / "wide.csv", tmp_path / "long.csv", tmp_path / "other.csv"
+    other.write_text("id,y,x\np,1,0\nq,1,1\nr,0,0\n")
     wide.write_text("x,y,z\n1,2,3\n")
     long.write_text("id,x,y\n" + "s,1,2\n" * 5)
     schema = tmp_path / "schema.json"
@@ -117,6 +118,7 @@ def test_errors_are_one_line(harmonia, sides, tmp_path):
     cases = [
         (["fn:half-space", a, wide, "--drop", "id"], None),
         ([plane, a, long, "--id", "id"], f"{a} has 3 rows and {long} has 5; expected as many, or one row on one side"),
+        ([plane, a, other, "--id", "id"], f"column 0 is 'x' in {a} and 'y' in {other}; expected the same columns"),
         ([plane, a, f"{b}#7", "--id", "id"], None),
         (["fn:f2", a, b, "--id", "id"], None),
         (["fn:f2?n=3", a, b, "--id", "id"], "data has 2 columns; model fn:f2?n=3 expects 3"),

@@ -1,3 +1,4 @@
+import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
 import { counted, h } from "./dom";
 import { maps } from "./maps";
@@ -16,10 +17,10 @@ function subtitle(result: Result): HTMLElement {
   const rows = result.data.rows;
   const inputs = result.data.inputs;
   const size = [
-    typeof rows === "number" ? counted(rows, "row") : null,
+    typeof rows === "number" ? counted(rows, result.command === "boundary" ? "pair" : "row") : null,
     typeof inputs === "number" ? counted(inputs, "feature") : null,
   ].filter((part) => part !== null);
-  return h("p", { class: "subtitle" }, "on ", h("b", {}, result.source), size.length > 0 && `: ${size.join(" of ")}`);
+  return h("p", { class: "subtitle" }, "on ", h("b", {}, typeof result.data.to === "string" ? `${result.source} → ${result.data.to}` : result.source), size.length > 0 && `: ${size.join(" of ")}`);
 }
 
 function article(result: Result, place: number, results: Result[], shared: HTMLElement | null): HTMLElement {
@@ -30,6 +31,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     several && h("header", {}, h("h2", {}, title(result)), subtitle(result)),
     summary(result),
     warnings(result),
+    boundary(result, results),
     compared(result),
     differences(result),
     maps(result),
@@ -64,14 +66,15 @@ function page(results: Result[]): HTMLElement[] {
   // All sweeps share one plot, which stands where the first of them does.
   const firstSweep = results.findIndex((r) => r.sweep.length > 0);
   const articles = results.map((r, i) => article(r, i, results, i === firstSweep ? sweeps(results) : null));
+  const gammas = results.some((r) => r.command !== "boundary");
   const versions = [...new Set(results.map((r) => r.version))].join(", ");
   const footer = h(
     "footer",
     {},
-    h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
+    gammas && h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
     h("p", {}, `Made by harmonia ${versions}. This page holds all that it shows and asks no network for anything.`),
   );
-  return [header, ...articles, meaning(), footer];
+  return [header, ...articles, gammas && meaning(), footer].filter((part) => part !== false);
 }
 
 const results = (JSON.parse(document.getElementById("results")?.textContent ?? "[]") as Value[]).map(readResult);

@@ -89,6 +89,8 @@ export interface WorstRow {
 
 export interface Result {
   command: string;
+  /** All of it, for the parts that one command alone has. */
+  frame: Fields;
   model: string;
   modelFields: Fields;
   data: Fields;
@@ -248,6 +250,7 @@ export function readResult(value: Value): Result {
   });
   return {
     command,
+    frame,
     model,
     modelFields,
     data,
