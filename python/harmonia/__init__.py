@@ -6,6 +6,7 @@
 2
 """
 
+from ._boundary import BoundaryResult, boundary
 from ._compare import CompareResult, Pair, SweepResult, compare, sweep
 from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
 from ._measure import gamma
@@ -14,6 +15,7 @@ from ._native import __version__
 from ._result import GammaResult, GammaStatistics, GammaSummary
 
 __all__ = [
+    "BoundaryResult",
     "CompareResult",
     "Error",
     "GammaResult",
@@ -27,6 +29,7 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "__version__",
+    "boundary",
     "compare",
     "gamma",
     "sweep",

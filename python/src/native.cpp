@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "boundary.hpp"
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
@@ -272,4 +273,5 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_arguments(m);
   harmonia::python::bind_result(m);
   harmonia::python::bind_comparison(m);
+  harmonia::python::bind_boundary(m);
 }
