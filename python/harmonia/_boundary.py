@@ -103,7 +103,7 @@ class BoundaryResult(_Written):
 
         >>> import harmonia, matplotlib; matplotlib.use("agg")
         >>> harmonia.boundary("fn:ball-class", [[0.1, 0.0]], [[0.0, 2.0]]).plot().get_title()
-        'angle with the boundary: mean 87.1°'
+        'angle with the boundary: mean 84.3°'
         """
         import matplotlib.pyplot as plt
 
