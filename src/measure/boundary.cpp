@@ -24,7 +24,7 @@ namespace {
 // Of the data's spread. In float32 a smaller step drowns in rounding; a larger one meets the kinks of a
 // network.
 constexpr double kStepShare32 = 0.01, kStepShare64 = 0.001;
-constexpr std::size_t kMostPairs = 4096, kPointsTogether = std::size_t{1} << 20;
+constexpr std::size_t kMostPairs = 1024, kPointsTogether = std::size_t{1} << 20;
 constexpr double kDegrees = 180 / std::numbers::pi;
 constexpr std::array<std::pair<std::string_view, NormalMethod>, 4> kMethods{
     {{"auto", NormalMethod::automatic},
@@ -95,10 +95,9 @@ class Driver {
     const std::size_t inputs = a_.info().inputs;
     const std::size_t block = std::clamp<std::size_t>(
         std::min(kPointsTogether / (options_.steps + 1), rows_per_block(inputs) / 4), 1, kMostPairs);
-    std::size_t pairs = 0;
     while (pairs_.read(block)) {
       for (std::size_t i = 0; i < pairs_.size(); ++i) check_pair(pairs_.place_a(i), pairs_.place_b(i));
-      pairs += pairs_.size();
+      all_ += pairs_.size();
     }
     const std::uint64_t before = run_.ledger.spent();
     if (options_.normal != NormalMethod::none && options_.step == 0)
@@ -108,7 +107,7 @@ class Driver {
     while (pairs_.read(block)) {
       measure();
       done_ += pairs_.size();
-      if (run_.progress) run_.progress({done_, pairs, run_.ledger.spent()});
+      tell();
     }
     BoundarySummary summary = summariser_.summary(options_.confidence);
     summary.step = options_.step;
@@ -117,6 +116,10 @@ class Driver {
   }
 
  private:
+  void tell() const {
+    if (run_.progress) run_.progress({done_, all_, run_.ledger.spent()});
+  }
+
   bool fixed(std::size_t j) const { return !options_.schema.empty() && options_.schema[j].fixed; }
 
   void check_pair(std::size_t i, std::size_t k) const {
@@ -134,6 +137,13 @@ class Driver {
                         (std::isnan(x) ? a_ : b_).info().source,
                         (std::isnan(x) ? b : a).numbers[std::isnan(x) ? k : i],
                         (std::isnan(x) ? b_ : a_).info().source));
+      }
+      if (std::isinf(y - x)) {
+        throw Error(ErrorCode::input,
+                    fmt::format("feature {} is {} in row {} of {} and {} in row {} of {}: too far "
+                                "apart for a segment between",
+                                feature_name(a_.info(), j), x, a.numbers[i], a_.info().source, y,
+                                b.numbers[k], b_.info().source));
       }
       if (fixed(j) && x != y && !std::isnan(x)) {
         throw Error(
@@ -182,7 +192,7 @@ class Driver {
       segments.push_back(one);
     }
     const std::vector<SegmentLook> looks = find_crossings(asker_, segments, options_.steps);
-    if (run_.progress) run_.progress({done_, {}, run_.ledger.spent()});
+    tell();
     std::vector<BoundaryRow> rows;
     std::vector<NormalSite> sites;
     std::vector<std::size_t> site_rows;
@@ -208,7 +218,12 @@ class Driver {
         site_rows.push_back(rows.size() - 1);
       }
     }
-    if (!sites.empty()) find_normals(asker_, sites, options_.normal, options_.step);
+    if (!sites.empty() && !(options_.step > 0 && std::isfinite(options_.step))) {
+      throw Error(ErrorCode::input,
+                  fmt::format("the spread of {} and {} gives the step {}; expected a --step above 0",
+                              a_.info().source, b_.info().source, options_.step));
+    }
+    if (!sites.empty()) find_normals(asker_, sites, options_.normal, options_.step, [this] { tell(); });
     for (std::size_t s = 0; s < sites.size(); ++s) add_normal(rows[site_rows[s]], sites[s]);
     for (const BoundaryRow& row : rows) {
       summariser_.add(row);
@@ -292,7 +307,7 @@ class Driver {
   RowPairs pairs_;
   PointAsker asker_;
   BoundarySummariser summariser_;
-  std::size_t done_ = 0;
+  std::size_t done_ = 0, all_ = 0;  // pairs
 };
 
 }  // namespace

@@ -6,14 +6,19 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kPointsTogether = std::size_t{1} << 17;
+constexpr std::size_t kPointsTogether = std::size_t{1} << 15;
 
 }  // namespace
 
 std::vector<double> unit(std::vector<double> across) {
-  double squares = 0;
-  for (const double v : across) squares += v * v;
-  if (squares == 0) return {};
+  // By the largest first, so that no square is too large or too small for a double.
+  double largest = 0, squares = 0;
+  for (const double v : across) largest = std::max(largest, std::abs(v));
+  if (largest == 0) return {};
+  for (double& v : across) {
+    v /= largest;
+    squares += v * v;
+  }
   for (double& v : across) v /= std::sqrt(squares);
   return across;
 }
@@ -30,7 +35,8 @@ double estimates_error(std::span<const double> angles) {
   return 2 * (*most - *least);
 }
 
-void find_normals(PointAsker& asker, std::span<NormalSite> sites, NormalMethod method, double step) {
+void find_normals(PointAsker& asker, std::span<NormalSite> sites, NormalMethod method, double step,
+                  const std::function<void()>& tell) {
   const ModelInfo& model = asker.model().info();
   const bool automatic = method == NormalMethod::automatic;
   const bool margins = model.outputs > 1 || model.binary;
@@ -43,6 +49,7 @@ void find_normals(PointAsker& asker, std::span<NormalSite> sites, NormalMethod m
       margin_normals(asker, group, automatic, step);
     if (method != NormalMethod::margin) label_normals(asker, group, step);
     first = end;
+    tell();
   }
 }
 

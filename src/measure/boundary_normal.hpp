@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -28,8 +29,9 @@ struct NormalSite {
   bool flat = false, unpaid = false;  ///< why there is no normal
 };
 
-/// Finds the normals of all sites, many at a time.
-void find_normals(PointAsker& asker, std::span<NormalSite> sites, NormalMethod method, double step);
+/// Finds the normals of all sites, many at a time; tell() is called now and then.
+void find_normals(PointAsker& asker, std::span<NormalSite> sites, NormalMethod method, double step,
+                  const std::function<void()>& tell);
 
 /// By the answers of the two classes that meet. Of `automatic` sites those whose answers jump at the boundary
 /// are left without a method.

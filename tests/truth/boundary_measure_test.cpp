@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "harmonia/core/error.hpp"
 #include "harmonia/measure/boundary.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "support/functions.hpp"
@@ -291,6 +292,21 @@ TEST(Crossings, LabelsAloneGiveTheSameCrossings) {
     EXPECT_EQ(label.rows[i].method, NormalMethod::label);
     EXPECT_LE(*margin.rows[i].angle_low, *label.rows[i].angle_high);
     EXPECT_GE(*margin.rows[i].angle_high, *label.rows[i].angle_low);
+  }
+}
+
+TEST(Crossings, TinyAndHugeSegments) {
+  for (const double size : {1e-200, 1e-30, 1e200}) {
+    const RowFunction model(2, [size](const double* x) { return x[0] + x[1] > 0.25 * size ? 1 : 0; });
+    const BoundaryResult result = measure(model, {0, 0}, {size, 0}, by(NormalMethod::none));
+    ASSERT_EQ(result.rows.size(), 1U);
+    EXPECT_NEAR(*result.rows[0].t, 0.25, 1e-15);
+    BoundaryOptions options;
+    options.step = size / 1000;
+    EXPECT_NEAR(*measure(model, {0, 0}, {size, 0}, options).rows[0].angle, 45, 0.001);
+    if (size != 1e-30) {
+      EXPECT_THROW(measure(model, {0, 0}, {size, 0}), Error);  // the squares of the spread are no doubles
+    }
   }
 }
 

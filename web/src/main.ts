@@ -13,6 +13,10 @@ function title(result: Result): string {
   return result.model || result.command;
 }
 
+function where(result: Result): string {
+  return typeof result.data.to === "string" ? `${result.source} → ${result.data.to}` : result.source;
+}
+
 function subtitle(result: Result): HTMLElement {
   const rows = result.data.rows;
   const inputs = result.data.inputs;
@@ -20,7 +24,7 @@ function subtitle(result: Result): HTMLElement {
     typeof rows === "number" ? counted(rows, result.command === "boundary" ? "pair" : "row") : null,
     typeof inputs === "number" ? counted(inputs, "feature") : null,
   ].filter((part) => part !== null);
-  return h("p", { class: "subtitle" }, "on ", h("b", {}, typeof result.data.to === "string" ? `${result.source} → ${result.data.to}` : result.source), size.length > 0 && `: ${size.join(" of ")}`);
+  return h("p", { class: "subtitle" }, "on ", h("b", {}, where(result)), size.length > 0 && `: ${size.join(" of ")}`);
 }
 
 function article(result: Result, place: number, results: Result[], shared: HTMLElement | null): HTMLElement {
@@ -54,7 +58,7 @@ function page(results: Result[]): HTMLElement[] {
   const heading = several || only === undefined ? "Harmonic robustness" : title(only);
   const contents =
     several &&
-    h("nav", { "aria-label": "results" }, h("ol", {}, results.map((r, i) => h("li", {}, h("a", { href: `#result-${i + 1}` }, `${title(r)} on ${r.source}`), h("span", { class: "kind" }, r.command)))));
+    h("nav", { "aria-label": "results" }, h("ol", {}, results.map((r, i) => h("li", {}, h("a", { href: `#result-${i + 1}` }, `${title(r)} on ${where(r)}`), h("span", { class: "kind" }, r.command)))));
   const header = h(
     "header",
     { class: "top" },
