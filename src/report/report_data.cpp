@@ -87,7 +87,8 @@ Json points_picture(const ResultField& points) {
 }  // namespace
 
 Json report_data(const ResultFile& file) {
-  constexpr std::size_t kMostRows = 2000;  // that the page shows one by one: pairs of models, radii
+  constexpr std::size_t kMostRows =
+      2000;  // that the page shows one by one: pairs of models, radii, crossings
   GammaRows gamma(file);
   Json kept = Json::array();
   std::size_t rows = 0;
@@ -97,6 +98,7 @@ Json report_data(const ResultFile& file) {
     if (row.contains("gamma") && row.contains("outcome")) {
       gamma.add(row);
     } else if (kept.size() < kMostRows) {
+      row.erase("point");  // of a crossing, as wide as the data
       kept.push_back(std::move(row));
     }
   });

@@ -1,3 +1,4 @@
+import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
 import { counted, h } from "./dom";
 import { maps } from "./maps";
@@ -13,14 +14,18 @@ function title(result: Result): string {
   return result.model || result.command;
 }
 
+function where(result: Result): string {
+  return typeof result.data.to === "string" ? `${result.source} → ${result.data.to}` : result.source;
+}
+
 function subtitle(result: Result): HTMLElement {
   const rows = result.data.rows;
   const inputs = result.data.inputs;
   const size = [
-    typeof rows === "number" ? counted(rows, "row") : null,
+    typeof rows === "number" ? counted(rows, result.command === "boundary" ? "pair" : "row") : null,
     typeof inputs === "number" ? counted(inputs, "feature") : null,
   ].filter((part) => part !== null);
-  return h("p", { class: "subtitle" }, "on ", h("b", {}, result.source), size.length > 0 && `: ${size.join(" of ")}`);
+  return h("p", { class: "subtitle" }, "on ", h("b", {}, where(result)), size.length > 0 && `: ${size.join(" of ")}`);
 }
 
 function article(result: Result, place: number, results: Result[], shared: HTMLElement | null): HTMLElement {
@@ -32,6 +37,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     summary(result),
     warnings(result),
     stability(result),
+    boundary(result, results),
     compared(result),
     differences(result),
     maps(result),
@@ -54,7 +60,7 @@ function page(results: Result[]): HTMLElement[] {
   const heading = several || only === undefined ? "Harmonic robustness" : title(only);
   const contents =
     several &&
-    h("nav", { "aria-label": "results" }, h("ol", {}, results.map((r, i) => h("li", {}, h("a", { href: `#result-${i + 1}` }, `${title(r)} on ${r.source}`), h("span", { class: "kind" }, r.command)))));
+    h("nav", { "aria-label": "results" }, h("ol", {}, results.map((r, i) => h("li", {}, h("a", { href: `#result-${i + 1}` }, `${title(r)} on ${where(r)}`), h("span", { class: "kind" }, r.command)))));
   const header = h(
     "header",
     { class: "top" },
@@ -67,7 +73,7 @@ function page(results: Result[]): HTMLElement[] {
   const firstSweep = results.findIndex((r) => r.sweep.length > 0);
   const articles = results.map((r, i) => article(r, i, results, i === firstSweep ? sweeps(results) : null));
   const versions = [...new Set(results.map((r) => r.version))].join(", ");
-  const gammas = results.some((r) => r.command !== "stability");
+  const gammas = results.some((r) => r.command !== "stability" && r.command !== "boundary");
   const footer = h(
     "footer",
     {},
