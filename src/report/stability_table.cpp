@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "harmonia/core/text.hpp"
@@ -16,7 +17,9 @@ std::string name_of(const StabilityRow& row) {
   return row.id.empty() ? std::to_string(row.row) : printable(row.id);
 }
 
-std::string bar(double share) { return std::string(static_cast<std::size_t>(share * kBar + 0.5), '#'); }
+std::string bar(double share) {
+  return std::string(static_cast<std::size_t>(std::lround(share * kBar)), '#');
+}
 
 std::string share(double value) { return fmt::format("{:.4f}", value); }
 

@@ -247,7 +247,7 @@ function curves(result: Result, rows: Row[]): HTMLElement | null {
     plot("share of the noise samples by class against sigma", "", (width, theme) => drawRow(row, width, theme)),
     h("p", { class: "note" }, `The row's own class is drawn in the colour of the text, with its ${percent(result.confidence)} band (Wilson); classes that are rarely met are grey.`),
     samples.rows.size > 0 && h("p", { class: "note" }, "The row and one noise sample as σ grows: the same displacement, larger and larger, and the class that the model gives it."),
-    strip,
+    samples.rows.size > 0 && strip,
     h("details", {}, h("summary", {}, "The numbers"), numbers),
   );
   choose(first);
