@@ -6,6 +6,7 @@
 2
 """
 
+from ._boundary import BoundaryResult, boundary
 from ._compare import CompareResult, Pair, SweepResult, compare, sweep
 from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
 from ._measure import gamma
@@ -15,6 +16,7 @@ from ._result import GammaResult, GammaStatistics, GammaSummary
 from ._stability import StabilityResult, stability
 
 __all__ = [
+    "BoundaryResult",
     "CompareResult",
     "Error",
     "GammaResult",
@@ -29,6 +31,7 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "__version__",
+    "boundary",
     "compare",
     "gamma",
     "stability",

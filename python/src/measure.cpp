@@ -14,21 +14,6 @@ namespace nb = nanobind;
 namespace harmonia::python {
 namespace {
 
-Schema schema_of(const GammaArguments& arguments, RowSource& reference) {
-  const std::vector<std::string> names = feature_names(reference.info());
-  Schema schema;
-  if (arguments.schema) {
-    schema = read_schema(*arguments.schema, arguments.schema_file, names);
-  } else if (!arguments.schema_file.empty()) {
-    schema = load_schema(arguments.schema_file, names);
-  } else if (arguments.scale != "none" || !arguments.fixed.empty()) {
-    schema = plain_schema(names);
-  }
-  for (const std::size_t column : arguments.fixed) schema.at(column).fixed = true;
-  scale_features(schema, arguments.scale, reference);
-  return schema;
-}
-
 Average parse_average(const std::string& text) {
   if (text == "surface") return Average::surface;
   if (text == "solid") return Average::solid;
@@ -57,14 +42,6 @@ GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& r
   return record;
 }
 
-Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressSink progress) {
-  return {.seed = arguments.seed,
-          .threads = arguments.threads,
-          .ledger = Ledger(arguments.max_evaluations > 0 ? arguments.max_evaluations : Ledger::kUnlimited),
-          .progress = std::move(progress),
-          .stop = model.stop.get_token()};
-}
-
 void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
                        std::vector<std::string>& warnings) {
   if (arguments.scale != "none" || !arguments.schema_file.empty()) return;
@@ -83,6 +60,29 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 }  // namespace
+
+Schema schema_of(const GammaArguments& arguments, RowSource& reference) {
+  const std::vector<std::string> names = feature_names(reference.info());
+  Schema schema;
+  if (arguments.schema) {
+    schema = read_schema(*arguments.schema, arguments.schema_file, names);
+  } else if (!arguments.schema_file.empty()) {
+    schema = load_schema(arguments.schema_file, names);
+  } else if (arguments.scale != "none" || !arguments.fixed.empty()) {
+    schema = plain_schema(names);
+  }
+  for (const std::size_t column : arguments.fixed) schema.at(column).fixed = true;
+  scale_features(schema, arguments.scale, reference);
+  return schema;
+}
+
+Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressSink progress) {
+  return {.seed = arguments.seed,
+          .threads = arguments.threads,
+          .ledger = Ledger(arguments.max_evaluations > 0 ? arguments.max_evaluations : Ledger::kUnlimited),
+          .progress = std::move(progress),
+          .stop = model.stop.get_token()};
+}
 
 PythonResult measure_gamma(const PythonModel& model, const PythonData& data, const GammaArguments& arguments,
                            const nb::object& progress) {

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,13 @@ struct PythonStability {
   StabilityResult result;
   std::vector<std::string> warnings;
 };
+
+/// How features may be moved, with scales taken from `reference`.
+Schema schema_of(const GammaArguments& arguments, RowSource& reference);
+
+/// A run of what is asked.
+Run new_run(const GammaArguments& arguments, const PythonModel& model,
+            std::function<void(const Progress&)> progress);
 
 /// Measures. `progress` is called with (rows done, rows or None, evaluations) now and then, unless it is
 /// None. Ctrl-C raises KeyboardInterrupt. Call with the GIL held.

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "boundary.hpp"
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/measure/scan.hpp"
@@ -314,4 +315,5 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_result(m);
   harmonia::python::bind_comparison(m);
   harmonia::python::bind_stability(m);
+  harmonia::python::bind_boundary(m);
 }

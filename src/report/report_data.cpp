@@ -1,5 +1,10 @@
 #include "report_data.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
 #include "gamma_picture.hpp"
 #include "result_json.hpp"
 
@@ -55,6 +60,60 @@ class GammaRows {
   double columns_ = 1;
 };
 
+// Gathers the rows of `harmonia persistence`: how many persistences lie where, for each gamma and group.
+class PersistenceRows {
+ public:
+  explicit PersistenceRows(const ResultFile& file) : file_(file) {}
+
+  void add(const Json& json) {
+    const ResultField row(file_, json);
+    Group& group =
+        groups_[row.at("gamma").number()][row.has("group") ? row.at("group").text() : std::string("natural")];
+    const std::string& outcome = row.at("outcome").text();
+    if (row.has("sigma") && row.at("sigma").number() > 0) {
+      group.sigmas.push_back(row.at("sigma").number());
+    } else {
+      ++(outcome == "censored_low" ? group.lost : outcome == "censored_high" ? group.kept : group.missing);
+    }
+  }
+
+  void finish(Json& frame) const {
+    Json list = Json::array();
+    for (const auto& [gamma, groups] : groups_) {
+      double low = std::numeric_limits<double>::infinity(), high = -low;
+      for (const auto& [name, group] : groups) {
+        for (const double sigma : group.sigmas) {
+          low = std::min(low, std::log10(sigma));
+          high = std::max(high, std::log10(sigma));
+        }
+      }
+      Json entry{{"gamma", gamma}};
+      if (low <= high) entry.update({{"from", low}, {"to", high}});
+      for (const auto& [name, group] : groups) {
+        std::vector<std::size_t> counts(kBins);
+        for (const double sigma : group.sigmas) {
+          const double share = high > low ? (std::log10(sigma) - low) / (high - low) : 0;
+          ++counts[std::min(kBins - 1, static_cast<std::size_t>(share * static_cast<double>(kBins)))];
+        }
+        entry[name == "against" ? "against" : "natural"] = {
+            {"lost", group.lost}, {"kept", group.kept}, {"missing", group.missing}, {"counts", counts}};
+      }
+      list.push_back(std::move(entry));
+    }
+    frame["distributions"] = std::move(list);
+  }
+
+ private:
+  static constexpr std::size_t kBins = 24;
+  struct Group {
+    std::vector<double> sigmas;
+    std::size_t lost = 0, kept = 0, missing = 0;
+  };
+
+  const ResultFile& file_;
+  std::map<double, std::map<std::string, Group>> groups_;
+};
+
 std::vector<double> numbers(const ResultField& object, const char* key, std::size_t rows) {
   if (!object.has(key)) return std::vector<double>(rows, kNoNumber);
   const ResultField list = object.at(key);
@@ -87,16 +146,22 @@ Json points_picture(const ResultField& points) {
 }  // namespace
 
 Json report_data(const ResultFile& file) {
-  constexpr std::size_t kMostRows = 2000;  // that the page shows one by one: pairs of models, radii
+  constexpr std::size_t kMostRows =
+      2000;  // that the page shows one by one: pairs of models, radii, crossings
   GammaRows gamma(file);
+  PersistenceRows persistence(file);
   Json kept = Json::array();
   std::size_t rows = 0;
   // What the rows are is known only when the command was read: a row with a gamma is drawn, others are kept.
   Json frame = parse_result(file, {}, [&](Json& row) {
     ++rows;
-    if (row.contains("gamma") && row.contains("outcome")) {
+    if (row.contains("gamma") && row.contains("certified_sigma") && row.contains("outcome")) {
+      persistence.add(row);
+      if (kept.size() < kMostRows) kept.push_back(std::move(row));
+    } else if (row.contains("gamma") && row.contains("outcome")) {
       gamma.add(row);
     } else if (kept.size() < kMostRows) {
+      row.erase("point");  // of a crossing, as wide as the data
       kept.push_back(std::move(row));
     }
   });
@@ -114,6 +179,7 @@ Json report_data(const ResultFile& file) {
     field.at("model").at("path").text();
     gamma.finish(frame);
   }
+  if (command == "persistence") persistence.finish(frame);
   frame["rows"] = std::move(kept);
   frame["row_count"] = rows;
   return frame;

@@ -53,9 +53,13 @@ std::string title_of(const Json& results) {
   if (results.size() > 1) return fmt::format("Harmonia: {} results", results.size());
   const Json& result = results.front();
   const std::string on = result.at("data").at("source");
+  const std::string command = result.at("command");
+  const bool noisy = command == "stability" || command == "persistence";
+  const std::string what = command == "boundary" ? "decision boundary"
+                           : noisy               ? command
+                                                 : "harmonic robustness";
   if (result.contains("model") && result["model"].contains("path") && result["model"]["path"].is_string()) {
-    return fmt::format("{} on {}: {}", result["model"]["path"].get<std::string>(), on,
-                       result.at("command") == "stability" ? "stability" : "harmonic robustness");
+    return fmt::format("{} on {}: {}", result["model"]["path"].get<std::string>(), on, what);
   }
   return fmt::format("Models on {}: harmonic robustness", on);
 }

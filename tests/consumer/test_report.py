@@ -394,3 +394,38 @@ def test_stability_question_on_the_page(harmonia, look, tmp_path):
     assert harmonia("stability", "fn:half-space?d=1", "uniform:40", "--sigma", "1", "--gamma", "0.7", "--html", page).returncode == 0
     words = look(page, script="return document.querySelector('.stability').innerText")
     assert "Stable or not" in words and "(0.7, 1)-stable" in words and "borderline" in words
+
+
+def test_crossings_of_boundaries(harmonia, root, look, tmp_path):
+    wines = root / "examples" / "wine" / "wines.csv"
+    for model in ("mlp-2", "gbdt-2"):
+        done = harmonia(
+            "boundary", root / "examples" / "wine" / f"{model}.onnx", wines, f"{wines}#100", "--label", "class",
+            "--json", tmp_path / f"{model}.json", "--html", tmp_path / f"{model}.html",
+        )
+        assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "mlp-2.json").read_text())
+    angle = result["summary"]["angle"]
+    script = SHOWN + """
+      const tables = all(document, "table").map((t) => [t.caption.innerText, all(t, "tbody tr").map(numbers)]);
+      const ways = all(document, ".plot").find((p) => p.getAttribute("aria-label") === "classes along the segments");
+      return { tables, labels: all(document, ".plot").map((p) => p.getAttribute("aria-label")), text: document.body.innerText,
+               ticks: all(ways, "g[aria-label=rule] line").length, wedges: all(document, "g[aria-label=line] path[fill-opacity], g[fill-opacity] path").length,
+               wide: document.documentElement.scrollWidth > innerWidth };
+    """
+    for width, scheme in ((1000, "light"), (360, "dark")):
+        shown = look(tmp_path / "mlp-2.html", width=width, scheme=scheme, script=script)
+        assert not shown["wide"]
+        assert shown["labels"] == ["angles of the segments with the boundary on a quarter circle", "classes along the segments"]
+        degrees = [n for row in next(rows for caption, rows in shown["tables"] if caption == "Degrees") for n in row]
+        assert degrees == [angle["mean"], angle["low"], angle["high"], *angle["quantiles"].values(), angle["error_median"], angle["error_max"]]
+        assert result["summary"]["text"] in shown["text"] and "128 rows crossing: the class changes there" in shown["text"]
+        drawn = {row["row"] for row in result["rows"] if row["t"] is not None}
+        first = sorted(drawn)[:40]
+        assert shown["ticks"] == sum(row["row"] in first and row["t"] is not None for row in result["rows"])
+        assert shown["wedges"] == sum(count > 0 for count in angle["histogram"])
+        assert "γ" not in shown["text"]
+    done = harmonia("report", tmp_path / "mlp-2.json", tmp_path / "gbdt-2.json", "-o", tmp_path / "both.html")
+    assert done.returncode == 0, done.stderr
+    both = look(tmp_path / "both.html", script='return [...document.querySelectorAll(".plot")].map((p) => p.getAttribute("aria-label"))')
+    assert both[0] == "mean angles, result by result" and both.count("classes along the segments") == 2

@@ -1,6 +1,8 @@
+import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
 import { counted, h } from "./dom";
 import { maps } from "./maps";
+import { persistence, persistenceMeaning } from "./persistence";
 import { redrawAll, watchWidths } from "./plots";
 import { readResult, type Result, type Value } from "./read";
 import { columns, compared, differences, explained, meaning, outcomes, repeat, segments, summary, sweepTable, warnings, worst } from "./sections";
@@ -8,19 +10,28 @@ import { stability, stabilityMeaning } from "./stability";
 import { toggleTheme } from "./theme";
 import "./style.css";
 
+/** Whether it is about classes under noise, not gamma. */
+function noisy(result: Result): boolean {
+  return result.command === "stability" || result.command === "persistence";
+}
+
 function title(result: Result): string {
   if (result.models.length > 0) return `${counted(result.models.length, "model")} compared`;
   return result.model || result.command;
+}
+
+function where(result: Result): string {
+  return typeof result.data.to === "string" ? `${result.source} → ${result.data.to}` : result.source;
 }
 
 function subtitle(result: Result): HTMLElement {
   const rows = result.data.rows;
   const inputs = result.data.inputs;
   const size = [
-    typeof rows === "number" ? counted(rows, "row") : null,
+    typeof rows === "number" ? counted(rows, result.command === "boundary" ? "pair" : "row") : null,
     typeof inputs === "number" ? counted(inputs, "feature") : null,
   ].filter((part) => part !== null);
-  return h("p", { class: "subtitle" }, "on ", h("b", {}, result.source), size.length > 0 && `: ${size.join(" of ")}`);
+  return h("p", { class: "subtitle" }, "on ", h("b", {}, where(result)), size.length > 0 && `: ${size.join(" of ")}`);
 }
 
 function article(result: Result, place: number, results: Result[], shared: HTMLElement | null): HTMLElement {
@@ -32,6 +43,8 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     summary(result),
     warnings(result),
     stability(result),
+    persistence(result),
+    boundary(result, results),
     compared(result),
     differences(result),
     maps(result),
@@ -42,7 +55,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     columns(result),
     explained(result),
     worst(result),
-    result.command !== "stability" && outcomes(result),
+    !noisy(result) && outcomes(result),
     repeat(result),
   );
 }
@@ -54,7 +67,7 @@ function page(results: Result[]): HTMLElement[] {
   const heading = several || only === undefined ? "Harmonic robustness" : title(only);
   const contents =
     several &&
-    h("nav", { "aria-label": "results" }, h("ol", {}, results.map((r, i) => h("li", {}, h("a", { href: `#result-${i + 1}` }, `${title(r)} on ${r.source}`), h("span", { class: "kind" }, r.command)))));
+    h("nav", { "aria-label": "results" }, h("ol", {}, results.map((r, i) => h("li", {}, h("a", { href: `#result-${i + 1}` }, `${title(r)} on ${where(r)}`), h("span", { class: "kind" }, r.command)))));
   const header = h(
     "header",
     { class: "top" },
@@ -67,14 +80,14 @@ function page(results: Result[]): HTMLElement[] {
   const firstSweep = results.findIndex((r) => r.sweep.length > 0);
   const articles = results.map((r, i) => article(r, i, results, i === firstSweep ? sweeps(results) : null));
   const versions = [...new Set(results.map((r) => r.version))].join(", ");
-  const gammas = results.some((r) => r.command !== "stability");
+  const gammas = results.some((r) => !noisy(r) && r.command !== "boundary");
   const footer = h(
     "footer",
     {},
     gammas && h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
     h("p", {}, `Made by harmonia ${versions}. This page holds all that it shows and asks no network for anything.`),
   );
-  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : [])];
+  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : [])];
   return [header, ...articles, ...meanings, footer];
 }
 

@@ -89,6 +89,8 @@ export interface WorstRow {
 
 export interface Result {
   command: string;
+  /** All of it, for the parts that one command alone has. */
+  frame: Fields;
   model: string;
   modelFields: Fields;
   data: Fields;
@@ -117,8 +119,6 @@ export interface Result {
   intervals: string | null;
   rowCount: number;
   rowsKept: number;
-  /** As it was given, for sections that read their own. */
-  frame: Fields;
 }
 
 export function fields(value: Value | undefined): Fields {
@@ -250,6 +250,7 @@ export function readResult(value: Value): Result {
   });
   return {
     command,
+    frame,
     model,
     modelFields,
     data,
@@ -303,6 +304,5 @@ export function readResult(value: Value): Result {
     intervals: text(summary.intervals),
     rowCount: number(frame.row_count) ?? rows.length,
     rowsKept: rows.length,
-    frame,
   };
 }

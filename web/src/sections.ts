@@ -10,6 +10,11 @@ const outcomeWords: { [name: string]: string } = {
   sparse: "too few of the directions drawn carry γ to say how large it is: no upper end",
   budget: "the evaluations ran out before these were done",
   unmoved: "no feature may be moved: no value",
+  crossing: "the class changes there, and the boundary's normal was found if it was asked for",
+  partial: "in some directions no boundary was found: the angle is at most what is said",
+  flat: "the answers do not change within the step: no normal",
+  none: "no class change on the points that were looked at",
+  equal: "both ends are the same: no segment",
   undefined: "the angle of a zero vector: no value",
 };
 

@@ -1,0 +1,56 @@
+#include "boundary_normal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kPointsTogether = std::size_t{1} << 15;
+
+}  // namespace
+
+std::vector<double> unit(std::vector<double> across) {
+  // By the largest first, so that no square is too large or too small for a double.
+  double largest = 0, squares = 0;
+  for (const double v : across) largest = std::max(largest, std::abs(v));
+  if (largest == 0) return {};
+  for (double& v : across) {
+    v /= largest;
+    squares += v * v;
+  }
+  for (double& v : across) v /= std::sqrt(squares);
+  return across;
+}
+
+void offset_point(const NormalSite& site, std::span<const double> direction, double length,
+                  std::span<double> point) {
+  std::copy(site.x.begin(), site.x.end(), point.begin());
+  for (std::size_t i = 0; i < site.moved.size(); ++i)
+    point[site.moved[i]] += length * direction[i] * site.scale[i];
+}
+
+double estimates_error(std::span<const double> angles) {
+  const auto [least, most] = std::minmax_element(angles.begin(), angles.end());
+  return 2 * (*most - *least);
+}
+
+void find_normals(PointAsker& asker, std::span<NormalSite> sites, NormalMethod method, double step,
+                  const std::function<void()>& tell) {
+  const ModelInfo& model = asker.model().info();
+  const bool automatic = method == NormalMethod::automatic;
+  const bool margins = model.outputs > 1 || model.binary;
+  for (std::size_t first = 0; first < sites.size();) {
+    std::size_t end = first, points = 0;
+    while (end < sites.size() && (end == first || points < kPointsTogether))
+      points += 2 * sites[end++].moved.size();
+    const std::span<NormalSite> group = sites.subspan(first, end - first);
+    if (method == NormalMethod::margin || (automatic && margins))
+      margin_normals(asker, group, automatic, step);
+    if (method != NormalMethod::margin) label_normals(asker, group, step);
+    first = end;
+    tell();
+  }
+}
+
+}  // namespace harmonia
