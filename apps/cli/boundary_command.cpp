@@ -12,8 +12,8 @@
 #include "harmonia/core/text.hpp"
 #include "harmonia/report/boundary_report.hpp"
 #include "interrupt.hpp"
+#include "measuring.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 #include "whole_result.hpp"
 
 namespace harmonia {
@@ -82,11 +82,7 @@ void BoundaryCommand::execute() {
   options.schema = what.schema;
   if (run.dry_run) return forecast(*what.data, *to, what.model.get());
 
-  Run state{.seed = subject.seed,
-            .threads = run.threads,
-            .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
-            .progress = {},
-            .stop = stop};
+  Run state = new_run(subject, run, stop);
   if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
   BoundaryRunRecord record;
   record.model = what.model->info();
@@ -106,16 +102,10 @@ void BoundaryCommand::execute() {
   options.keep_normals = !normals.empty();
   options.keep_points = points || record.a.inputs <= 50;
   BoundaryResult result;
-  try {
-    ProgressBar bar(!run.quiet, {});
-    state.progress = [&](const Progress& progress) { bar.show(progress); };
-    result.summary = boundary(*what.model, *what.data, *to, options, state,
-                              [&](const BoundaryRow& row) { result.rows.push_back(row); });
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::interrupted) throw;
-    throw Error(ErrorCode::interrupted,
-                fmt::format("stopped after {} evaluations; nothing was written", state.ledger.spent()));
-  }
+  result.summary = measured(run, state, [&] {
+    return boundary(*what.model, *what.data, *to, options, state,
+                    [&](const BoundaryRow& row) { result.rows.push_back(row); });
+  });
   result.summary.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   files.write([&] { return boundary_json(record, result, {}); }, [&] { return boundary_csv(result); });

@@ -13,8 +13,8 @@
 #include "harmonia/measure/compare.hpp"
 #include "harmonia/report/compare_report.hpp"
 #include "interrupt.hpp"
+#include "measuring.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 #include "whole_result.hpp"
 
 namespace harmonia {
@@ -76,11 +76,7 @@ void CompareCommand::execute() {
   record.asked = asked_record(flags, subject, what, line);
   if (run.dry_run) return print_forecast(what, record.asked.options, models, 1, subject.model_options, run);
 
-  Run state{.seed = subject.seed,
-            .threads = run.threads,
-            .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
-            .progress = {},
-            .stop = stop};
+  Run state = new_run(subject, run, stop);
   std::vector<std::unique_ptr<Model>> opened;
   std::vector<const Model*> compared;
   for (const std::string& address : models) {
@@ -94,16 +90,8 @@ void CompareCommand::execute() {
   }
   record.asked.model.binary = subject.model_options.binary;
   WholeResult files(run);
-  CompareResult result;
-  try {
-    ProgressBar bar(!run.quiet, {});
-    state.progress = [&](const Progress& progress) { bar.show(progress); };
-    result = compare(compared, *what.data, record.asked.options, state);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::interrupted) throw;
-    throw Error(ErrorCode::interrupted,
-                fmt::format("stopped after {} evaluations; nothing was written", state.ledger.spent()));
-  }
+  CompareResult result =
+      measured(run, state, [&] { return compare(compared, *what.data, record.asked.options, state); });
   for (const ModelInfo& model : record.models) result.evaluations += model.example_rows;
   record.asked.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (std::size_t m = 0; m < record.models.size(); ++m) {

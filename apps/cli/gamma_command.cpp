@@ -10,6 +10,7 @@
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/report/gamma_report.hpp"
 #include "interrupt.hpp"
+#include "measuring.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "report_command.hpp"
@@ -38,11 +39,7 @@ void GammaCommand::execute() {
     return print_forecast(what, record.options, {subject.model}, 1, subject.model_options, run);
   }
 
-  Run state{.seed = subject.seed,
-            .threads = run.threads,
-            .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
-            .progress = {},
-            .stop = stop};
+  Run state = new_run(subject, run, stop);
   if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
   const Model& model = *what.model;
   state.ledger.spend(model.info().example_rows);

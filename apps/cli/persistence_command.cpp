@@ -17,9 +17,9 @@
 #include "harmonia/model/feature_names.hpp"
 #include "harmonia/report/persistence_report.hpp"
 #include "interrupt.hpp"
+#include "measuring.hpp"
 #include "noise_flags.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 #include "whole_result.hpp"
 
 namespace harmonia {
@@ -168,25 +168,14 @@ void PersistenceCommand::execute() {
   }
   if (run.dry_run) return print_forecast(what, others.get(), record.options);
 
-  Run state{.seed = subject.seed,
-            .threads = run.threads,
-            .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
-            .progress = {},
-            .stop = stop};
+  Run state = new_run(subject, run, stop);
   if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);
-  PersistenceResult result;
-  try {
-    ProgressBar bar(!run.quiet, {});
-    state.progress = [&](const Progress& progress) { bar.show(progress); };
-    result = persistence_study(*what.model, *what.data, others.get(), radius, record.options, state);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::interrupted) throw;
-    throw Error(ErrorCode::interrupted,
-                fmt::format("stopped after {} evaluations; nothing was written", state.ledger.spent()));
-  }
+  PersistenceResult result = measured(run, state, [&] {
+    return persistence_study(*what.model, *what.data, others.get(), radius, record.options, state);
+  });
   result.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<std::string> warnings = result.warnings;

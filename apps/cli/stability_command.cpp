@@ -13,9 +13,9 @@
 #include "harmonia/measure/stability.hpp"
 #include "harmonia/report/stability_report.hpp"
 #include "interrupt.hpp"
+#include "measuring.hpp"
 #include "noise_flags.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 #include "whole_result.hpp"
 
 namespace harmonia {
@@ -110,25 +110,13 @@ void StabilityCommand::execute() {
   StabilityRunRecord record = record_of(what, std::move(asked_options));
   if (run.dry_run) return print_forecast(what, record.options);
 
-  Run state{.seed = subject.seed,
-            .threads = run.threads,
-            .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
-            .progress = {},
-            .stop = stop};
+  Run state = new_run(subject, run, stop);
   if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);
-  StabilityResult result;
-  try {
-    ProgressBar bar(!run.quiet, {});
-    state.progress = [&](const Progress& progress) { bar.show(progress); };
-    result = stability(*what.model, *what.data, record.options, state);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::interrupted) throw;
-    throw Error(ErrorCode::interrupted,
-                fmt::format("stopped after {} evaluations; nothing was written", state.ledger.spent()));
-  }
+  StabilityResult result =
+      measured(run, state, [&] { return stability(*what.model, *what.data, record.options, state); });
   result.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<std::string> warnings = result.warnings;

@@ -12,8 +12,8 @@
 #include "harmonia/measure/sweep.hpp"
 #include "harmonia/report/sweep_report.hpp"
 #include "interrupt.hpp"
+#include "measuring.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 #include "whole_result.hpp"
 
 namespace harmonia {
@@ -42,25 +42,13 @@ void SweepCommand::execute() {
     return print_forecast(what, record.options, {subject.model}, each.size(), subject.model_options, run);
   }
 
-  Run state{.seed = subject.seed,
-            .threads = run.threads,
-            .ledger = Ledger(run.max_evaluations > 0 ? run.max_evaluations : Ledger::kUnlimited),
-            .progress = {},
-            .stop = stop};
+  Run state = new_run(subject, run, stop);
   if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);
-  SweepResult result;
-  try {
-    ProgressBar bar(!run.quiet, {});
-    state.progress = [&](const Progress& progress) { bar.show(progress); };
-    result = sweep(*what.model, *what.data, each, record.options, state);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::interrupted) throw;
-    throw Error(ErrorCode::interrupted,
-                fmt::format("stopped after {} evaluations; nothing was written", state.ledger.spent()));
-  }
+  SweepResult result =
+      measured(run, state, [&] { return sweep(*what.model, *what.data, each, record.options, state); });
   result.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<std::string> warnings;
