@@ -217,12 +217,13 @@ function drawPath(rows: Row[], gammas: number[], width: number, theme: Theme): E
   // Line and band end where the class is never lost.
   const end = (r: Row, at: number | null): number => (r.outcome === "crossing" ? (at ?? NaN) : r.outcome === "censored_low" ? 0 : NaN);
   const named = segments.filter((s) => (s.to - s.from) * width > 56);
-  const ends = gammas.flatMap((gamma) => known.filter((r) => r.gamma === gamma).slice(-1));
+  // Each line is named where it is highest.
+  const peaks = gammas.flatMap((gamma) => known.filter((r) => r.gamma === gamma && r.sigma !== null).sort((a, b) => (b.sigma ?? 0) - (a.sigma ?? 0)).slice(0, 1));
   return Plot.plot({
     width,
     height: Math.min(400, Math.max(270, 0.5 * width)),
     marginLeft: 52,
-    marginRight: gammas.length > 1 ? 52 : 20,
+    marginRight: 20,
     marginTop: 34,
     marginBottom: 40,
     style,
@@ -235,7 +236,7 @@ function drawPath(rows: Row[], gammas: number[], width: number, theme: Theme): E
       Plot.areaY(known, { x: "t", y1: (r: Row) => end(r, r.low), y2: (r: Row) => end(r, r.high), z: "gamma", fill: theme.text, fillOpacity: 0.18 }),
       Plot.lineY(known, { x: "t", y: (r: Row) => end(r, r.sigma), z: "gamma", stroke: theme.text, strokeWidth: 2 }),
       Plot.dot(known, { x: "t", y, fill: (r: Row) => (r.outcome === "crossing" ? theme.text : theme.background), stroke: theme.text, r: known.length > 120 ? 1.5 : 2.5, title: (r: Row) => `t ${short(r.t)}: class ${r.class ?? "–"}, σ* ${short(r.sigma)} ${r.outcome}` }),
-      gammas.length > 1 ? Plot.text(ends, { x: "t", y, dx: 8, text: (r: Row) => `γ ${short(r.gamma)}`, textAnchor: "start", fill: theme.text }) : null,
+      gammas.length > 1 ? Plot.text(peaks, { x: "t", y, dy: -10, text: (r: Row) => `γ ${short(r.gamma)}`, textAnchor: "start", fill: theme.text, stroke: theme.background, strokeWidth: 3 }) : null,
       Plot.ruleY([0], { stroke: theme.muted }),
     ],
   });
