@@ -15,7 +15,7 @@ import pytest
 HALF = "fn:half-space?n=1&d=1"
 RANDOM = "cmd:python3 -uc 'import sys,random\nfor l in sys.stdin: print(random.randint(0,2))'"
 CONSTANT = "cmd:python3 -uc 'import sys\nfor l in sys.stdin: print(1)'"
-SCORES = "cmd:python3 -uc 'import sys\nfor l in sys.stdin: x=float(l); print(2-2*x, 0)'"  # class 0 where x < 1
+SCORES = "cmd:python3 -uc 'import sys\nfor l in sys.stdin: x=float(l); print(2-2*x, 0, sep=\",\")'"  # class 0 where x < 1
 AWAY = 1 / NormalDist().inv_cdf(0.7)  # sigma* of a half-space at distance 1
 
 
