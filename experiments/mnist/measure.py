@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from models import GAMMA, SIGMAS
+from models import GAMMA, PRECISION, SIGMAS
 
 CENSORED_LOW, CENSORED_HIGH = "censored_low", "censored_high"
 
@@ -85,7 +85,9 @@ def persistences(result: dict) -> list[Persistence]:
 
 
 def detectors(result: dict) -> dict[str, Area]:
-    return {name: Area(d["auroc"], d.get("low"), d.get("high")) for name, d in result["summary"].get("detector", {}).items()}
+    found = result["summary"].get("detector", {})
+    scores = {"persistence": found.get("persistence", [None])[0], "confidence": found.get("confidence")}
+    return {name: Area(d["auroc"], d["low"], d["high"]) for name, d in scores.items() if d is not None}
 
 
 class Program:
@@ -100,12 +102,12 @@ class Program:
 
     def persistence(self, data: str) -> list[Persistence]:
         name = f"persistence-{Path(data).stem}.json"
-        return persistences(self.result(name, "persistence", "net.onnx", data, "--gamma", GAMMA))
+        return persistences(self.result(name, "persistence", "net.onnx", data, "--gamma", GAMMA, "--precision", PRECISION))
 
     def against(self, natural: str, adversarial: str) -> Pair:
         """The result's rows are the natural images'; the adversarial ones, unless they follow there, have a result of their own."""
         name = f"persistence-{Path(natural).stem}-against-{Path(adversarial).stem}.json"
-        result = self.result(name, "persistence", "net.onnx", natural, "--against", adversarial, "--gamma", GAMMA)
+        result = self.result(name, "persistence", "net.onnx", natural, "--against", adversarial, "--gamma", GAMMA, "--precision", PRECISION)
         rows, count = persistences(result), rows_of(self.folder / natural)
         return Pair(rows[:count], rows[count:] or self.persistence(adversarial), detectors(result))
 

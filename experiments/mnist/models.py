@@ -6,6 +6,7 @@ PIXELS = 784
 CLASSES = 10
 SEED = 1
 GAMMA = 0.7  # of the persistence
+PRECISION = 0.1  # half-width of a persistence, as its share: enough for histograms
 SIGMAS = "0.016..1.6x100"  # 100 equally spaced deviations up to 1.6
 MAIN = "fc100-20-10"
 

@@ -29,7 +29,7 @@ if arguments[0] == "persistence":
     assert option["--gamma"] == "0.7", option
     result = {{"rows": [persistence(k, row) for k, row in enumerate(rows)], "summary": {{}}}}
     if "--against" in option:
-        result["summary"]["detector"] = {{"persistence": {{"auroc": {auroc}, "low": 0.5, "high": 1.0}}}}
+        result["summary"]["detector"] = {{"persistence": [{{"auroc": {auroc}, "low": 0.5, "high": 1.0}}]}}
 else:
     assert arguments[0] == "stability" and option["--sigma"] == "0.016..1.6x100", arguments
     result = {{"rows": [{{"row": k, "class": int(row[0]), "sigma": s, "probability": 1 - s, "low": 0, "high": 1, "samples": 1000,

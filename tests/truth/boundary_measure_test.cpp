@@ -129,7 +129,10 @@ struct PlaneCase {
 class Plane : public testing::TestWithParam<PlaneCase> {};
 
 TEST_P(Plane, CrossingAndNormal) {
-  const auto [n, scalar, method, degrees] = GetParam();
+  const std::size_t n = GetParam().n;
+  const Scalar scalar = GetParam().scalar;
+  const NormalMethod method = GetParam().method;
+  const double degrees = GetParam().degrees;
   const Vector normal = unit(random_vector(n, 1));
   Vector a = random_vector(n, 2), b = random_vector(n, 3);
   // A lies one below the plane, B two above it.
