@@ -12,9 +12,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/data/path_source.hpp"
-#include "harmonia/data/spread.hpp"
 #include "harmonia/measure/persistence_study.hpp"
-#include "harmonia/model/feature_names.hpp"
 #include "harmonia/report/persistence_report.hpp"
 #include "interrupt.hpp"
 #include "measuring.hpp"
@@ -97,12 +95,8 @@ PersistenceRunRecord PersistenceCommand::record_of(const Subject& what,
                                                    PersistenceOptions asked_options) const {
   PersistenceRunRecord record;
   record.options = std::move(asked_options);
-  if (sigma.empty() && !record.options.paper) {
-    const bool own_units = subject.scale != "none" || record.options.noise.directions.rows() > 0;
-    record.unit = own_units ? 1 : noise_scale(what.schema, what.reference());
-    record.options.lowest *= *record.unit;
-    record.options.highest *= *record.unit;
-  }
+  if (sigma.empty() && !record.options.paper)
+    record.unit = scale_range(record.options, subject.scale, what.reference());
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
   record.margin = subject.model_options.margin;

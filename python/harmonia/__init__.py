@@ -12,6 +12,7 @@ from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
 from ._measure import gamma
 from ._models import ModelAddress
 from ._native import __version__
+from ._persistence import PersistenceResult, persistence
 from ._result import GammaResult, GammaStatistics, GammaSummary
 from ._stability import StabilityResult, stability
 
@@ -27,6 +28,7 @@ __all__ = [
     "ModelAddress",
     "ModelError",
     "Pair",
+    "PersistenceResult",
     "StabilityResult",
     "SweepResult",
     "UsageError",
@@ -34,6 +36,7 @@ __all__ = [
     "boundary",
     "compare",
     "gamma",
+    "persistence",
     "stability",
     "sweep",
 ]

@@ -142,6 +142,12 @@ class Stability:
     @property
     def warnings(self) -> list[str]: ...
 
+class Persistence:
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
 class Boundary:
     def to_json(self) -> str: ...
     def table(self) -> str: ...
@@ -173,6 +179,24 @@ def stability(
     arguments: Arguments,
     progress: Progress,
 ) -> Stability: ...
+def persistence(
+    model: Model,
+    data: Data,
+    against: Optional[Data],
+    end: Optional[Data],
+    steps: int,
+    gammas: Sequence[float],
+    sigma: Optional[tuple[float, float]],
+    precision: float,
+    samples: int,
+    paper: bool,
+    paper_precision: float,
+    radius: Optional[float],
+    noise: str,
+    directions: Optional[NDArray[np.float64]],
+    arguments: Arguments,
+    progress: Progress,
+) -> Persistence: ...
 def parse_sigmas(text: str) -> list[float]: ...
 def report_page(results: Sequence[str]) -> str: ...
 def paired_difference(

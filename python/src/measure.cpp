@@ -42,12 +42,6 @@ GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& r
   return record;
 }
 
-void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
-                       std::vector<std::string>& warnings) {
-  if (arguments.scale != "none" || !arguments.schema_file.empty()) return;
-  if (const auto sentence = scale_warning(rows.reference())) warnings.push_back(*sentence);
-}
-
 // What of `more` is not there yet.
 void add_warnings(const std::vector<std::string>& more, std::vector<std::string>& warnings) {
   for (const std::string& sentence : more) {
@@ -82,6 +76,12 @@ Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressS
           .ledger = Ledger(arguments.max_evaluations > 0 ? arguments.max_evaluations : Ledger::kUnlimited),
           .progress = std::move(progress),
           .stop = model.stop.get_token()};
+}
+
+void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
+                       std::vector<std::string>& warnings) {
+  if (arguments.scale != "none" || !arguments.schema_file.empty()) return;
+  if (const auto sentence = scale_warning(rows.reference())) warnings.push_back(*sentence);
 }
 
 PythonResult measure_gamma(const PythonModel& model, const PythonData& data, const GammaArguments& arguments,

@@ -68,6 +68,10 @@ struct PythonStability {
 /// How features may be moved, with scales taken from `reference`.
 Schema schema_of(const GammaArguments& arguments, RowSource& reference);
 
+/// Adds a sentence if features spread very differently and nobody gave scales.
+void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
+                       std::vector<std::string>& warnings);
+
 /// A run of what is asked.
 Run new_run(const GammaArguments& arguments, const PythonModel& model,
             std::function<void(const Progress&)> progress);

@@ -17,6 +17,7 @@
 #include "harmonia/report/stability_report.hpp"
 #include "harmonia/report/sweep_report.hpp"
 #include "measure.hpp"
+#include "persistence.hpp"
 #include "subject.hpp"
 
 namespace nb = nanobind;
@@ -316,4 +317,5 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_comparison(m);
   harmonia::python::bind_stability(m);
   harmonia::python::bind_boundary(m);
+  harmonia::python::bind_persistence(m);
 }

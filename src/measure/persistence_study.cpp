@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "asked_twice.hpp"
+#include "harmonia/data/spread.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/point_asker.hpp"
 
@@ -187,6 +188,14 @@ std::string confidence_form_name(ConfidenceForm form) {
       return "softmax";
   }
   return "none";
+}
+
+double scale_range(PersistenceOptions& options, const std::string& scale, RowSource& reference) {
+  const bool own_units = scale != "none" || options.noise.directions.rows() > 0;
+  const double unit = own_units ? 1 : noise_scale(options.noise.schema, reference);
+  options.lowest *= unit;
+  options.highest *= unit;
+  return unit;
 }
 
 PersistenceResult persistence_study(const Model& model, RowSource& data, RowSource* against,

@@ -165,6 +165,10 @@ Json outcomes_of(const PersistenceResult& result) {
 }
 
 std::string intervals_text(const PersistenceRunRecord& record) {
+  if (record.steps > 0) {
+    return record.options.paper ? "the paper's bracketing gives none"
+                                : "each step's interval holds for itself";
+  }
   if (record.options.paper) {
     return fmt::format("the paper's bracketing gives no intervals of rows; of the median, {}",
                        interval_meaning(record.data));

@@ -396,6 +396,32 @@ def test_stability_question_on_the_page(harmonia, look, tmp_path):
     assert "Stable or not" in words and "(0.7, 1)-stable" in words and "borderline" in words
 
 
+@pytest.mark.parametrize("width, scheme", [(360, "dark"), (1000, "light")])
+def test_persistence_of_two_groups_and_along_a_path(harmonia, look, tmp_path, width, scheme):
+    page = tmp_path / "groups.html"
+    done = harmonia("persistence", "fn:ball-class?n=2&r=1", "uniform:40", "--against", "grid:0.9..1.1x5,0..0x2", "--gamma", "0.6,0.7",
+                    "--json", tmp_path / "groups.json", "--html", page)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "groups.json").read_text())["summary"]
+    shown = look(page, width=width, scheme=scheme, script=SHOWN + """
+      const part = document.querySelector(".persistence");
+      const words = part.innerText;
+      part.querySelectorAll(".choice button")[1].click();
+      return { words, again: part.innerText, bars: all(part, ".plot svg rect").length, svgs: all(part, ".plot svg").length,
+               least: numbers([...part.querySelectorAll("table tbody tr")][0]), wide: document.documentElement.scrollWidth <= innerWidth };
+    """)
+    assert summary["text"][4:] in shown["words"] and "For γ 0.6" in shown["words"] and "For γ 0.7" in shown["again"]
+    assert "Telling the rows from the others" in shown["words"] and shown["bars"] > 4 and shown["svgs"] >= 2 and shown["wide"]
+    assert summary["least"][0]["sigma"] in shown["least"]
+    ends = tmp_path / "ends.csv"
+    ends.write_text("0,0\n3,0\n")
+    done = harmonia("persistence", "fn:ball-class?n=2&r=1", "--between", f"{ends}#0", f"{ends}#1", "--steps", "20", "--gamma", "0.7",
+                    "--html", page)
+    assert done.returncode == 0, done.stderr
+    words = look(page, width=width, scheme=scheme, script="return document.querySelector('.persistence').innerText")
+    assert "Class 1 becomes 0 between t = 0.3 and 0.35" in words and "class 0" in words and "Along the path" in words
+
+
 def test_crossings_of_boundaries(harmonia, root, look, tmp_path):
     wines = root / "examples" / "wine" / "wines.csv"
     for model in ("mlp-2", "gbdt-2"):

@@ -341,6 +341,7 @@ except KeyboardInterrupt:
     'harmonia.gamma(lambda x: (x ** 2).sum(axis=1), np.zeros((100000, 200)), radius=0.1)',
     'harmonia.sweep("fn:f2?n=2000", "uniform:1000000", [0.1, 0.2])',
     'harmonia.stability("fn:half-space?n=2000", "uniform:1000000", "0.1..2x50")',
+    'harmonia.persistence("fn:half-space?n=2000", "uniform:100000", sigma=(0.1, 10))',
 ])
 def test_ctrl_c(call, package):
     done = subprocess.run(

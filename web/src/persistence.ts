@@ -214,14 +214,16 @@ function drawPath(rows: Row[], gammas: number[], width: number, theme: Theme): E
   // What is lost at the least sigma already stands on the axis; what is never lost at the top.
   const y = (r: Row): number => (r.outcome === "censored_high" ? top : r.outcome === "censored_low" ? 0 : (r.sigma ?? NaN));
   const known = rows.filter((r) => r.t !== null && r.outcome !== "budget");
-  const banded = known.map((r) => ({ ...r, low: r.outcome === "crossing" ? r.low : y(r), high: r.outcome === "crossing" ? r.high : y(r) })).filter((r) => r.low !== null && r.high !== null);
+  // Line and band end where the class is never lost.
+  const end = (r: Row, at: number | null): number => (r.outcome === "crossing" ? (at ?? NaN) : r.outcome === "censored_low" ? 0 : NaN);
   const named = segments.filter((s) => (s.to - s.from) * width > 56);
-  const ends = gammas.flatMap((gamma) => known.filter((r) => r.gamma === gamma).slice(-1));
+  // Each line is named where it is highest.
+  const peaks = gammas.flatMap((gamma) => known.filter((r) => r.gamma === gamma && r.sigma !== null).sort((a, b) => (b.sigma ?? 0) - (a.sigma ?? 0)).slice(0, 1));
   return Plot.plot({
     width,
     height: Math.min(400, Math.max(270, 0.5 * width)),
     marginLeft: 52,
-    marginRight: gammas.length > 1 ? 52 : 20,
+    marginRight: 20,
     marginTop: 34,
     marginBottom: 40,
     style,
@@ -231,10 +233,10 @@ function drawPath(rows: Row[], gammas: number[], width: number, theme: Theme): E
       Plot.rect(segments, { x1: "from", x2: "to", y1: 0, y2: top, fill: (s: Segment) => colour(s.class), fillOpacity: theme.dark ? 0.22 : 0.13 }),
       Plot.ruleX(segments.slice(1), { x: "from", stroke: theme.muted, strokeDasharray: "3,3" }),
       Plot.text(named, { x: (s: Segment) => (s.from + s.to) / 2, y: () => top, dy: -9, text: (s: Segment) => `class ${s.class ?? "–"}`, fill: theme.text }),
-      Plot.areaY(banded, { x: "t", y1: "low", y2: "high", z: "gamma", fill: theme.text, fillOpacity: 0.18 }),
-      Plot.lineY(known, { x: "t", y, z: "gamma", stroke: theme.text, strokeWidth: 2 }),
+      Plot.areaY(known, { x: "t", y1: (r: Row) => end(r, r.low), y2: (r: Row) => end(r, r.high), z: "gamma", fill: theme.text, fillOpacity: 0.18 }),
+      Plot.lineY(known, { x: "t", y: (r: Row) => end(r, r.sigma), z: "gamma", stroke: theme.text, strokeWidth: 2 }),
       Plot.dot(known, { x: "t", y, fill: (r: Row) => (r.outcome === "crossing" ? theme.text : theme.background), stroke: theme.text, r: known.length > 120 ? 1.5 : 2.5, title: (r: Row) => `t ${short(r.t)}: class ${r.class ?? "–"}, σ* ${short(r.sigma)} ${r.outcome}` }),
-      gammas.length > 1 ? Plot.text(ends, { x: "t", y, dx: 8, text: (r: Row) => `γ ${short(r.gamma)}`, textAnchor: "start", fill: theme.text }) : null,
+      gammas.length > 1 ? Plot.text(peaks, { x: "t", y, dy: -10, text: (r: Row) => `γ ${short(r.gamma)}`, textAnchor: "start", fill: theme.text, stroke: theme.background, strokeWidth: 3 }) : null,
       Plot.ruleY([0], { stroke: theme.muted }),
     ],
   });
@@ -263,11 +265,9 @@ function path(result: Result, rows: Row[]): HTMLElement | null {
   const along = rows.filter((r) => r.t !== null);
   if (along.length === 0) return null;
   const gammas = [...new Set(along.map((r) => r.gamma))];
-  const told = text(fields(fields(result.frame.summary).path).text) ?? "";
   const ends = along.some((r) => r.outcome.startsWith("censored"));
   return section(
     "Along the path",
-    h("p", {}, `${told[0]?.toUpperCase() ?? ""}${told.slice(1)}.`),
     plot("sigma* and class along the path between two rows", "", (width, theme) => drawPath(along, gammas, width, theme)),
     h("p", { class: "note" }, `The band is each step's ${percent(result.confidence)} interval; colours are classes.${ends ? " Hollow points are censored: on the axis the class is lost at the least σ already, at the top it is never lost." : ""}`),
     h("details", {}, h("summary", {}, "The numbers"), rowTable("Every step", result, along)),

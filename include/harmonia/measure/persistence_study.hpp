@@ -66,6 +66,10 @@ struct PersistenceResult {
   std::vector<std::string> warnings;  ///< one sentence each
 };
 
+/// Multiplies the range of sigma by the data's scale, noise_scale(), and returns that: 1 where noise is in
+/// units of the features' spreads (`scale` std or range) or of given directions.
+double scale_range(PersistenceOptions& options, const std::string& scale, RowSource& reference);
+
 /// Measures the rows of `data` and, if given, of `against` by the same noise, and how well persistence tells
 /// them apart; with a radius, gamma of that ball too. Throws as persistence() does.
 PersistenceResult persistence_study(const Model& model, RowSource& data, RowSource* against,
