@@ -268,9 +268,9 @@ void add_persistence_command(CLI::App& program, int argc, char** argv) {
 sigma* is the largest size of the noise such that at every smaller one at least the share gamma of the samples have
 the row's class.
 
-At the default --precision 0.05 a row takes some 700 evaluations where the class ends all around it (a ball, a cone of
-60 degrees in 50 dimensions; RMS error 1.1 to 1.6 %) and 12,000 where it ends at a plane (2 %), measured against known
-answers; at 0.02, 1,200 to 1,400 for 0.8 % of the former.)");
+At the default --precision 0.05 a row takes 700 to 800 evaluations where the class ends all around it (a ball, a cone
+of 60 degrees in 50 dimensions; RMS error 1.0 to 1.3 %) and 13,000 where it ends at a plane (2.1 %), measured against
+known answers; at 0.02, 1,000 to 1,400 for 0.8 to 0.9 % of the former.)");
   app.callback([command] { command->execute(); });
 }
 
