@@ -275,7 +275,9 @@ bool PersistenceSearch::narrow() {
 // Pairs at the crossing and at two sigmas around it, as many as the interval needs.
 bool PersistenceSearch::refine() {
   if (below_ == 0) return finish(PersistenceOutcome::censored_high, options_.highest, std::nullopt);
-  if (above_ == 0) return finish(PersistenceOutcome::censored_low, std::nullopt, options_.lowest);
+  // Lost from the lowest sigma on, or, if it is close to gamma there, from the first where it is lost for
+  // certain.
+  if (above_ == 0) return finish(PersistenceOutcome::censored_low, std::nullopt, below_);
   const double asked = normal_quantile(gamma_);
   double centre = std::log(centre_), spread = kPilotSpread, slope = 0;
   std::uint64_t pairs = kPilotPairs;

@@ -127,6 +127,21 @@ TEST(Persistence, WhatHasNoCrossingIsCensored) {
   }
 }
 
+// The scan begins at sigma* itself, where nothing can be decided: the bound is the next sigma where it can.
+TEST(Persistence, AnUndecidedBeginningHasATrueBound) {
+  PersistenceOptions options;
+  options.lowest = 1.906939;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const PersistenceRow row = persistence_of({"half-space", 3, {{"d", 1}}, 0, 0}, options, seed);
+    if (row.outcome == PersistenceOutcome::censored_low) {
+      EXPECT_GE(*row.high, 1.9069);
+    }
+    if (row.outcome == PersistenceOutcome::crossing) {
+      EXPECT_LE(*row.low, 2.3);
+    }
+  }
+}
+
 // The radius is certified for the half-space's own distance at most, but for one in twenty.
 TEST(Persistence, CertifiedRadiiAreNoLargerThanTheDistance) {
   PersistenceOptions options;

@@ -41,7 +41,7 @@ constexpr int kPaperSteps = 60;
 /// How a persistence came about.
 enum class PersistenceOutcome {
   crossing,       ///< sigma* was found
-  censored_low,   ///< the class is lost at the lowest sigma already
+  censored_low,   ///< the class is kept for certain at no sigma that was looked at
   censored_high,  ///< the class is kept up to the highest sigma
   budget,         ///< the run's evaluations ran out: no value
 };
