@@ -24,6 +24,7 @@ constexpr std::array<const char*, 4> kOutcomes{"crossing", "censored_low", "cens
 // bench/persistence_bench), and batches of the paper's bracketing.
 constexpr double kFewestRefined = 384, kAllAround = 0.2, kOneSide = 28;
 constexpr double kPaperLeast = 6, kPaperMost = 14;
+constexpr double kLeastSigma = 1e-100, kMostSigma = 1e100;    // their squares are numbers
 constexpr std::size_t kRowsTogether = 256;                    // whose samples are asked for together
 constexpr std::uint64_t kPairsFrom = std::uint64_t{1} << 31;  // displacements of pairs are drawn from here on
 
@@ -41,6 +42,10 @@ void check(const PersistenceOptions& options, const ModelInfo& model, std::size_
     fail(fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
   if (!(options.lowest > 0 && options.lowest < options.highest && std::isfinite(options.highest)))
     fail(fmt::format("sigma from {} to {}; expected a range above 0", options.lowest, options.highest));
+  if (!(options.lowest >= kLeastSigma && options.highest <= kMostSigma)) {
+    fail(fmt::format("sigma from {} to {}; expected between {} and {}", options.lowest, options.highest,
+                     kLeastSigma, kMostSigma));
+  }
   if (!(options.precision > 0 && options.precision < 1))
     fail(fmt::format("precision is {}; expected between 0 and 1", options.precision));
   if (options.paper && options.samples == 0) fail("the paper's bracketing needs samples");

@@ -265,7 +265,7 @@ bool PersistenceSearch::narrow() {
     auto lost = std::next(first);
     while (lost->first < below_ && frequency(lost->first) >= gamma_) ++lost;
     const double low = std::prev(lost)->first, high = lost->first;
-    centre_ = std::sqrt(low * high);
+    centre_ = low * std::sqrt(high / low);
     if (high / low <= kWidestBracket) return true;
     Side at = Side::unsure;
     if (!side(centre_, std::min(kQuickLook * first_look_, options_.most), at)) return false;

@@ -198,6 +198,11 @@ TEST(Persistence, OptionsThatCannotBe) {
   test::expect_error(ErrorCode::usage, "no gamma is asked for", with([](O& o) { o.gammas = {}; }));
   test::expect_error(ErrorCode::usage, "sigma from 0 to 1048576; expected a range above 0",
                      with([](O& o) { o.lowest = 0; }));
+  test::expect_error(ErrorCode::usage, "sigma from 1e+100 to 1e+300; expected between 1e-100 and 1e+100",
+                     with([](O& o) {
+                       o.lowest = 1e100;
+                       o.highest = 1e300;
+                     }));
   test::expect_error(ErrorCode::usage,
                      "3 samples at one sigma cannot decide with confidence 0.95; it takes 21 at least",
                      with([](O& o) { o.most = 3; }));
