@@ -1,16 +1,15 @@
 #include "harmonia/measure/classes.hpp"
 
+#include "asked_parts.hpp"
 #include "harmonia/measure/output.hpp"
 
 namespace harmonia {
 
 std::vector<long long> ask_classes(PointAsker& asker, std::size_t count, const PointAsker::Write& write) {
-  const ModelInfo& model = asker.model().info();
-  Matrix<double> answers(count, model.outputs);
-  asker.ask(count, write, answers.view());
-  const Observer observer({.kind = OutputChoice::Kind::label, .column = 0}, model);
+  const Observer observer({.kind = OutputChoice::Kind::label, .column = 0}, asker.model().info());
   std::vector<long long> found(count);
-  for (std::size_t i = 0; i < count; ++i) found[i] = observer.label({answers.row(i), model.outputs});
+  ask_in_parts(asker, count, write,
+               [&](std::size_t i, std::span<const double> outputs) { found[i] = observer.label(outputs); });
   return found;
 }
 

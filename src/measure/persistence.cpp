@@ -24,8 +24,10 @@ constexpr std::array<const char*, 4> kOutcomes{"crossing", "censored_low", "cens
 // bench/persistence_bench), and batches of the paper's bracketing.
 constexpr double kFewestRefined = 384, kAllAround = 0.2, kOneSide = 28;
 constexpr double kPaperLeast = 6, kPaperMost = 14;
-constexpr double kLeastSigma = 1e-100, kMostSigma = 1e100;    // their squares are numbers
-constexpr std::size_t kRowsTogether = 256;                    // whose samples are asked for together
+constexpr double kLeastSigma = 1e-100, kMostSigma = 1e100;  // their squares are numbers
+constexpr std::uint64_t kMostSamples = std::uint64_t{1}
+                                       << 24;  // so that displacements of all steps have a number
+constexpr std::size_t kRowsTogether = 256;     // whose samples are asked for together
 constexpr std::uint64_t kPairsFrom = std::uint64_t{1} << 31;  // displacements of pairs are drawn from here on
 
 void check(const PersistenceOptions& options, const ModelInfo& model, std::size_t inputs) {
@@ -48,7 +50,10 @@ void check(const PersistenceOptions& options, const ModelInfo& model, std::size_
   }
   if (!(options.precision > 0 && options.precision < 1))
     fail(fmt::format("precision is {}; expected between 0 and 1", options.precision));
-  if (options.paper && options.samples == 0) fail("the paper's bracketing needs samples");
+  if (options.paper && (options.samples == 0 || options.samples > kMostSamples))
+    fail(fmt::format("{} samples at one sigma; expected from 1 to {}", options.samples, kMostSamples));
+  if (options.most > kMostSamples)
+    fail(fmt::format("{} samples at one sigma; expected no more than {}", options.most, kMostSamples));
   const std::uint64_t least = first_look(options);
   if (!options.paper && options.most < least) {
     fail(fmt::format("{} samples at one sigma cannot decide with confidence {}; it takes {} at least",
@@ -87,12 +92,25 @@ struct RowState {
   }
 };
 
-// The largest certified radius over the sigmas that were looked at, all of them bounded together.
-void certify(const FrequencyCurve& curve, double confidence, PersistenceRow& row) {
-  const double each = 1 - (1 - confidence) / static_cast<double>(std::max<std::size_t>(1, curve.scan.size()));
-  for (const auto& [sigma, count] : curve.scan) {
-    if (count.asked == 0) continue;
-    const double low = clopper_pearson_low(count.kept, count.asked, each);
+// Whether Cohen's theorem is about this noise: normal in every feature, and nowhere cut off.
+bool certifiable(const NoiseOptions& noise) {
+  const auto plain = [](const Feature& f) { return !f.fixed && !f.integer && !f.bounded(); };
+  return noise.kind == NoiseKind::gaussian && noise.directions.rows() == 0 &&
+         std::all_of(noise.schema.begin(), noise.schema.end(), plain);
+}
+
+// The largest certified radius over the sigmas of the coarse scan. The error is shared by these sigmas and, a
+// half for the first, a quarter for the second and so on, by the looks at each, whenever the sampling ended.
+void certify(const FrequencyCurve& curve, const PersistenceOptions& options, PersistenceRow& row) {
+  const std::vector<double> grid = coarse_grid(options);
+  const auto first = static_cast<double>(first_look(options));
+  for (const double sigma : grid) {
+    const auto found = curve.scan.find(sigma);
+    if (found == curve.scan.end() || found->second.asked == 0) continue;
+    const KeptCount& count = found->second;
+    const double look = 1 + std::ceil(std::log2(static_cast<double>(count.asked) / first));
+    const double error = (1 - options.confidence) / static_cast<double>(grid.size()) * std::exp2(-look);
+    const double low = clopper_pearson_low(count.kept, count.asked, 1 - error);
     if (!(low > 0.5) || low >= 1) continue;
     const double radius = sigma * normal_quantile(low);
     if (radius <= row.certified_radius.value_or(0)) continue;
@@ -241,8 +259,8 @@ class Driver {
       if (state.out_of_budget && g >= state.current) {
         row.outcome = PersistenceOutcome::budget;
         row.sigma = row.low = row.high = std::nullopt;
-      } else if (options_.noise.kind == NoiseKind::gaussian && !options_.paper) {
-        certify(*state.curve, options_.confidence, row);
+      } else if (certifiable(options_.noise) && !options_.paper) {
+        certify(*state.curve, options_, row);
       }
       ++summary_.outcomes[static_cast<std::size_t>(row.outcome)];
       sink_(row);

@@ -11,10 +11,11 @@ namespace {
 constexpr std::uint64_t kQuickLook = 4,
                         kLongerLook = 16;    // times the first look, before a close sigma is passed over
 constexpr std::uint64_t kPilotPairs = 32;    // at each of two sigmas
+constexpr double kFewestOfAKind = 40;        // samples that keep or lose the class, expected
 constexpr std::uint64_t kFewestPairs = 192;  // before an interval is believed
 constexpr std::uint64_t kFewestMore = 32;    // at a time
 constexpr std::size_t kSigmasAStage = 3;
-constexpr double kForLooking = 1.05;  // intervals are wider for having been looked at before the last sample
+constexpr double kForLooking = 1.08;  // intervals are wider for having been looked at before the last sample
 constexpr double kWidestBracket = 1.25;
 constexpr double kPilotSpread = 0.15;  // of the two sigmas around the centre, in log sigma
 constexpr double kLeastSpread = 0.01, kMostSpread = 0.25;
@@ -27,6 +28,12 @@ constexpr double kBendInProbits = 0.1, kBendInSigma = 0.75;
 // Half of the error is for first looks, shared by the sigmas of the scan.
 double first_error(const PersistenceOptions& options) {
   return (1 - options.confidence) / (2 * static_cast<double>(coarse_grid(options).size()));
+}
+
+// Looks at one sigma after the first one, at most: each doubles the samples.
+double later_looks(const PersistenceOptions& options) {
+  const double doublings = static_cast<double>(options.most) / static_cast<double>(first_look(options));
+  return std::max(1.0, std::ceil(std::log2(doublings)));
 }
 
 // p against sigma near a crossing: the probit of p is a straight line in 1/sigma, as it is for a half-space
@@ -123,9 +130,7 @@ std::uint64_t first_look(const PersistenceOptions& options) {
 }
 
 double visible_dip(const PersistenceOptions& options, double gamma) {
-  const double looks =
-      std::max(1.0, std::log2(static_cast<double>(options.most) / static_cast<double>(first_look(options))));
-  const double z = -normal_quantile(first_error(options) / looks / 2);
+  const double z = -normal_quantile(first_error(options) / later_looks(options) / 2);
   return z * std::sqrt(gamma * (1 - gamma) / static_cast<double>(options.most));
 }
 
@@ -162,8 +167,7 @@ void PersistenceSearch::take(const SampleRequest& request, std::span<const unsig
 
 double PersistenceSearch::error(std::uint64_t asked) const {
   if (asked <= first_look_) return first_error(options_);
-  const double looks = std::log2(static_cast<double>(options_.most) / static_cast<double>(first_look_));
-  return first_error(options_) / std::max(1.0, looks);
+  return first_error(options_) / later_looks(options_);
 }
 
 double PersistenceSearch::frequency(double sigma) const {
@@ -199,25 +203,24 @@ bool PersistenceSearch::scan() {
   std::uint64_t most = kQuickLook * first_look_;
   for (std::size_t i = 0; i < grid_.size(); ++i) {
     Side at = Side::unsure;
-    if (!side(grid_[i], i == 0 ? options_.most : std::min(most, options_.most), at)) return false;
+    const bool last = i + 1 == grid_.size(), end = i == 0 || last;
+    if (!side(grid_[i], end ? options_.most : std::min(most, options_.most), at)) return false;
     if (at == Side::unsure && frequency(grid_[i]) > gamma_ &&
         !side(grid_[i], std::min(kLongerLook * first_look_, options_.most), at)) {
       return false;
     }
-    if (at == Side::unsure) {
+    if (at == Side::unsure && !last) {
       most *= 2;
       continue;
     }
-    std::size_t again = at == Side::above ? i : kept;  // the last sigma that is higher than one before
+    std::size_t again = at == Side::below ? kept : i;  // the last sigma that is higher than one before
     for (std::size_t k = kept == grid_.size() ? i : kept + 1; k < i; ++k) {
       for (std::size_t j = kept + 1; j < k; ++j) again = rises(grid_[j], grid_[k]) ? k : again;
     }
     if (kept < again && again < grid_.size() && !look_between(kept, again)) return false;
     if (below_ != 0) return true;
-    if (at == Side::below) {
-      below_ = grid_[i];
-      return true;
-    }
+    if (at == Side::below) below_ = grid_[i];
+    if (at != Side::above) return true;
     kept = i;
     above_ = grid_[i];
     most = kQuickLook * first_look_;
@@ -245,8 +248,7 @@ bool PersistenceSearch::look_between(std::size_t from, std::size_t to) {
       if (std::abs(sigma / coarse - 1) < 1e-9) sigma = coarse;
     }
     Side at = Side::unsure;
-    if (!side(sigma, kQuickLook * first_look_, at)) return false;
-    if (at == Side::unsure && !side(sigma, options_.most, at)) return false;
+    if (!side(sigma, options_.most, at)) return false;
     if (at == Side::below) {
       below_ = sigma;
       return true;
@@ -274,14 +276,15 @@ bool PersistenceSearch::narrow() {
 
 // Pairs at the crossing and at two sigmas around it, as many as the interval needs.
 bool PersistenceSearch::refine() {
-  if (below_ == 0) return finish(PersistenceOutcome::censored_high, options_.highest, std::nullopt);
-  // Lost from the lowest sigma on, or, if it is close to gamma there, from the first where it is lost for
-  // certain.
-  if (above_ == 0) return finish(PersistenceOutcome::censored_low, std::nullopt, below_);
+  const auto known = [](double sigma) { return sigma > 0 ? std::optional(sigma) : std::nullopt; };
+  if (above_ == 0) return finish(PersistenceOutcome::censored_low, std::nullopt, known(below_));
+  if (below_ == 0) return finish(PersistenceOutcome::censored_high, above_, std::nullopt);
   const double asked = normal_quantile(gamma_);
   double centre = std::log(centre_), spread = kPilotSpread, slope = 0;
   std::uint64_t pairs = kPilotPairs;
-  const std::uint64_t most_pairs = std::max(options_.most / 2, kFewestPairs);
+  const auto fewest = static_cast<std::uint64_t>(
+      std::max<double>(kFewestPairs, kFewestOfAKind / std::min(gamma_, 1 - gamma_)));
+  const std::uint64_t most_pairs = std::max(options_.most / 2, fewest);
   const auto inside = [&](double x) { return std::clamp(x, std::log(above_), std::log(below_)); };
   for (std::size_t stage = kSigmasAStage;; stage += kSigmasAStage) {
     if (stages_.size() < stage) {
@@ -298,7 +301,7 @@ bool PersistenceSearch::refine() {
     const double root = line.slope > 0 ? line.root(asked) : 0;
     const bool bounded = interval && interval->low > 0 && root > 0;
     const double half = bounded ? (1 / interval->low - 1 / interval->high) / 2 * root : 0;
-    const bool precise = bounded && half <= options_.precision && line.pairs >= kFewestPairs;
+    const bool precise = bounded && half <= options_.precision && line.pairs >= fewest;
     if (precise || line.pairs >= most_pairs) {
       result_.sigma = bounded ? 1 / root : centre_;
       return bounded ? finish(PersistenceOutcome::crossing, 1 / interval->high, 1 / interval->low)

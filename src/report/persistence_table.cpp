@@ -146,9 +146,9 @@ std::string one_row_text(const PersistenceRow& row) {
       return fmt::format("class {} is kept with probability {:g} up to sigma {}{}", *row.decided_class,
                          row.gamma, number(row.sigma), row.low ? " " + ends_of(row) : "");
     case PersistenceOutcome::censored_low:
-      return fmt::format("class {} has less than probability {:g} from the least sigma on{}",
+      return fmt::format("class {} is kept with probability {:g} for certain at no sigma{}",
                          *row.decided_class, row.gamma,
-                         row.high ? fmt::format(", {}: the row lies on a boundary", number(row.high)) : "");
+                         row.high ? fmt::format("; it is lost at {}", number(row.high)) : "");
     case PersistenceOutcome::censored_high:
       return fmt::format("class {} is kept with probability {:g} at every sigma{}", *row.decided_class,
                          row.gamma, row.low ? fmt::format(" up to {}", number(row.low)) : "");

@@ -55,6 +55,9 @@ const std::vector<Known> kKnown{{"half-space", 7, {{"d", 2}}, 0, 2 * 1.906939},
                                 {"cone", 50, {{"angle", 60}}, 0, .218037},
                                 {"cone", 50, {{"angle", 80}}, 0, .569338}};
 
+// Low dimensions, where a sample and its mirror image are alike, and a high gamma.
+const Known kInterval{"ball-class", 1, {{"r", 1}}, 0, 0.607957};
+
 TEST(Persistence, KnownClasses) {
   PersistenceOptions options;
   options.precision = 0.02;
@@ -142,6 +145,20 @@ TEST(Persistence, AnUndecidedBeginningHasATrueBound) {
   }
 }
 
+// The scan ends where the class is lost, but not by far.
+TEST(Persistence, ACloseEndIsDecided) {
+  PersistenceOptions options;
+  for (const double highest : {2.6, 3.9}) {
+    options.lowest = 0.001;
+    options.highest = highest;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const PersistenceRow row = persistence_of({"half-space", 2, {{"d", 1}}, 0, 0}, options, seed);
+      ASSERT_EQ(row.outcome, PersistenceOutcome::crossing) << highest;
+      EXPECT_NEAR(*row.sigma, 1.907, 0.4);
+    }
+  }
+}
+
 // The radius is certified for the half-space's own distance at most, but for one in twenty.
 TEST(Persistence, CertifiedRadiiAreNoLargerThanTheDistance) {
   PersistenceOptions options;
@@ -211,22 +228,29 @@ TEST(Persistence, OptionsThatCannotBe) {
 }
 
 // 93 % at least for a stated 95 %.
-TEST(Coverage, PersistenceOfKnownClasses) {
+void expect_coverage(const Known& known, double gamma, double precision) {
   constexpr int kRepeats = 600;
-  for (const double precision : {0.05, 0.2}) {
-    PersistenceOptions options;
-    options.precision = precision;
-    options.most = 1U << 17;
-    for (const Known& known : kKnown) {
-      int covered = 0;
-      for (int seed = 1; seed <= kRepeats; ++seed) {
-        const PersistenceRow row = persistence_of(known, options, static_cast<std::uint64_t>(seed));
-        covered += row.low && row.high && *row.low <= known.truth && known.truth <= *row.high ? 1 : 0;
-      }
-      EXPECT_GE(covered, kRepeats * 0.93)
-          << known.function << ", off " << known.off << ", precision " << precision;
-    }
+  PersistenceOptions options;
+  options.gammas = {gamma};
+  options.precision = precision;
+  options.most = 1U << 17;
+  int covered = 0;
+  for (int seed = 1; seed <= kRepeats; ++seed) {
+    const PersistenceRow row = persistence_of(known, options, static_cast<std::uint64_t>(seed));
+    covered += row.low && row.high && *row.low <= known.truth && known.truth <= *row.high ? 1 : 0;
   }
+  EXPECT_GE(covered, kRepeats * 0.93)
+      << known.function << ", off " << known.off << ", precision " << precision;
+}
+
+TEST(Coverage, PersistenceOfKnownClasses) {
+  for (const double precision : {0.05, 0.2}) {
+    for (const Known& known : kKnown) expect_coverage(known, 0.7, precision);
+  }
+}
+
+TEST(Coverage, PersistenceInOneDimension) {
+  for (const double precision : {0.05, 0.1, 0.2}) expect_coverage(kInterval, 0.9, precision);
 }
 
 }  // namespace
