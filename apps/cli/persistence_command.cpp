@@ -269,8 +269,8 @@ sigma* is the largest size of the noise such that at every smaller one at least 
 the row's class.
 
 At the default --precision 0.05 a row takes 700 to 800 evaluations where the class ends all around it (a ball, a cone
-of 60 degrees in 50 dimensions; RMS error 1.0 to 1.3 %) and 13,000 where it ends at a plane (2.1 %), measured against
-known answers; at 0.02, 1,000 to 1,400 for 0.8 to 0.9 % of the former.)");
+of 60 degrees in 50 dimensions; RMS error 1.0 to 1.3 %) and 13,500 where it ends at a plane (2.0 %), measured against
+known answers; at 0.02, 1,100 to 1,500 for 0.8 to 0.9 % of the former.)");
   app.callback([command] { command->execute(); });
 }
 
