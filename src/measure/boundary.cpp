@@ -121,6 +121,7 @@ class Driver {
   }
 
   bool fixed(std::size_t j) const { return !options_.schema.empty() && options_.schema[j].fixed; }
+  double scale(std::size_t j) const { return options_.schema.empty() ? 1 : options_.schema[j].scale; }
 
   void check_pair(std::size_t i, std::size_t k) const {
     const PairSide &a = pairs_.a(), &b = pairs_.b();
@@ -138,12 +139,14 @@ class Driver {
                         (std::isnan(x) ? b : a).numbers[std::isnan(x) ? k : i],
                         (std::isnan(x) ? b_ : a_).info().source));
       }
-      if (std::isinf(y - x)) {
-        throw Error(ErrorCode::input,
-                    fmt::format("feature {} is {} in row {} of {} and {} in row {} of {}: too far "
-                                "apart for a segment between",
-                                feature_name(a_.info(), j), x, a.numbers[i], a_.info().source, y,
-                                b.numbers[k], b_.info().source));
+      if (std::isinf((y - x) / scale(j))) {
+        throw Error(
+            ErrorCode::input,
+            fmt::format("feature {} is {} in row {} of {} and {} in row {} of {}: too far apart for a "
+                        "segment between{}",
+                        feature_name(a_.info(), j), x, a.numbers[i], a_.info().source, y, b.numbers[k],
+                        b_.info().source,
+                        std::isinf(y - x) ? "" : fmt::format(" in units of its scale, {}", scale(j))));
       }
       if (fixed(j) && x != y && !std::isnan(x)) {
         throw Error(
@@ -174,9 +177,10 @@ class Driver {
             {pairs_.b().values.row(pairs_.place_b(i)), inputs}};
   }
 
-  static bool same(const Segment& segment) {
+  // In units of the scales, where what is too short for a double has no direction.
+  bool same(const Segment& segment) const {
     for (std::size_t j = 0; j < segment.a.size(); ++j) {
-      if (segment.a[j] != segment.b[j] && !std::isnan(segment.a[j])) return false;
+      if (!std::isnan(segment.a[j]) && (segment.b[j] - segment.a[j]) / scale(j) != 0) return false;
     }
     return true;
   }
@@ -271,7 +275,7 @@ class Driver {
     for (std::size_t j = 0; j < inputs; ++j) {
       if (fixed(j) || std::isnan(segment.a[j])) continue;
       site.moved.push_back(j);
-      site.scale.push_back(options_.schema.empty() ? 1 : options_.schema[j].scale);
+      site.scale.push_back(scale(j));
       site.along.push_back((segment.b[j] - segment.a[j]) / site.scale.back());
     }
     site.along = unit(std::move(site.along));

@@ -10,17 +10,20 @@ constexpr std::size_t kPointsTogether = std::size_t{1} << 15;
 
 }  // namespace
 
-std::vector<double> unit(std::vector<double> across) {
+std::vector<double> unit(std::vector<double> v) {
   // By the largest first, so that no square is too large or too small for a double.
   double largest = 0, squares = 0;
-  for (const double v : across) largest = std::max(largest, std::abs(v));
-  if (largest == 0) return {};
-  for (double& v : across) {
-    v /= largest;
-    squares += v * v;
+  for (const double x : v) {
+    if (!std::isfinite(x)) return {};
+    largest = std::max(largest, std::abs(x));
   }
-  for (double& v : across) v /= std::sqrt(squares);
-  return across;
+  if (largest == 0) return {};
+  for (double& x : v) {
+    x /= largest;
+    squares += x * x;
+  }
+  for (double& x : v) x /= std::sqrt(squares);
+  return v;
 }
 
 void offset_point(const NormalSite& site, std::span<const double> direction, double length,

@@ -40,9 +40,8 @@ void margin_normals(PointAsker& asker, std::span<NormalSite> sites, bool automat
 /// By classes alone, of the sites that have no method yet.
 void label_normals(PointAsker& asker, std::span<NormalSite> sites, double step);
 
-/// A site's direction across the segment in which the normal leans: `across` is the normal's part orthogonal
-/// to the segment, made to length 1; empty if it has none.
-std::vector<double> unit(std::vector<double> across);
+/// v made to length 1; empty if it has no direction: if it is 0, or a coordinate is NaN or infinite.
+std::vector<double> unit(std::vector<double> v);
 
 /// Puts x + Σ direction · scale into `point`.
 void offset_point(const NormalSite& site, std::span<const double> direction, double length,

@@ -106,6 +106,23 @@ def test_missing_values(run, harmonia, tmp_path):
     )
 
 
+def test_segments_that_no_double_holds_in_units_of_the_scale(run, harmonia, tmp_path):
+    a, b, schema = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "schema.json"
+    a.write_text("a,b\n0,0\n")
+    b.write_text("a,b\n5e-324,0\n")
+    schema.write_text('{"features": {"a": {"scale": 4}, "b": {"scale": 4}}}')
+    result = run("fn:half-space?n=2&d=5e-324", a, b, "--schema", schema, "--step", "1")
+    assert [row["outcome"] for row in result["rows"]] == ["equal"]
+    b.write_text("a,b\n1e300,0\n")
+    schema.write_text('{"features": {"a": {"scale": 1e-100}, "b": {"scale": 1e-100}}}')
+    done = harmonia("boundary", "fn:half-space?n=2&d=5", a, b, "--schema", schema, "--step", "1")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"harmonia: feature a is 0 in row 0 of {a} and 1e+300 in row 0 of {b}: too far apart for a segment between "
+        "in units of its scale, 1e-100\n"
+    )
+
+
 def test_errors_are_one_line(harmonia, sides, tmp_path):
     a, b = sides
     wide, long, other = tmp_path / "wide.csv", tmp_path / "long.csv", tmp_path / "other.csv"

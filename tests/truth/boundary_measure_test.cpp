@@ -313,6 +313,25 @@ TEST(Crossings, TinyAndHugeSegments) {
   }
 }
 
+TEST(Crossings, SegmentsThatNoDoubleHoldsInUnitsOfTheScale) {
+  for (const NormalMethod method : {NormalMethod::margin, NormalMethod::label, NormalMethod::none}) {
+    const Sides model(
+        2, [](const double* x) { return x[0] > 0 ? 1.0 : -1.0; }, Scalar::float64);
+    BoundaryOptions options = by(method);
+    options.step = 1;
+    options.steps = 1;
+    options.schema = plain_schema({"x", "y"});
+    options.schema[0].scale = options.schema[1].scale = 4;
+    const BoundaryResult result = measure(model, {0, 0}, {5e-324, 0}, options);
+    ASSERT_EQ(result.rows.size(), 1U);
+    EXPECT_EQ(result.rows[0].outcome, BoundaryOutcome::equal);
+    options.schema[0].scale = 1e-100;
+    EXPECT_THROW(measure(model, {0, 0}, {1e300, 0}, options), Error);
+    options.schema[0].scale = 1;
+    EXPECT_EQ(measure(model, {0, 0}, {1e300, 0}, options).rows[0].from, 0);
+  }
+}
+
 // A probability that jumps at the boundary, as that of trees, has no slope there: labels find the normal.
 TEST(Crossings, AnswersThatJumpAreLeftToTheLabels) {
   const Sides model(

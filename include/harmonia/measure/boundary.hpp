@@ -49,7 +49,7 @@ enum class BoundaryOutcome {
   partial,   ///< a crossing; some directions of the normal are left out, because no boundary was found there
   flat,      ///< a crossing where the answers do not change within the step: no normal
   none,      ///< no class change on the points that were looked at
-  equal,     ///< A and B are the same: no segment
+  equal,     ///< A and B are the same, up to what no double holds in units of the scales: no segment
   budget     ///< evaluations ran out: what is missing was not asked
 };
 constexpr std::size_t kBoundaryOutcomes = 6;
