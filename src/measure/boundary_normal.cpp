@@ -1,7 +1,12 @@
 #include "boundary_normal.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+
+#include "harmonia/core/error.hpp"
 
 namespace harmonia {
 namespace {
@@ -33,7 +38,24 @@ void offset_point(const NormalSite& site, std::span<const double> direction, dou
     point[site.moved[i]] += length * direction[i] * site.scale[i];
 }
 
+double in_type(double value, Scalar scalar) {
+  return scalar == Scalar::float32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+double feature_step(const NormalSite& site, std::size_t i, double step, Scalar scalar) {
+  const double x = site.x[site.moved[i]], move = step * site.scale[i];
+  const double taken = (in_type(x + move, scalar) - in_type(x - move, scalar)) / site.scale[i];
+  if (taken == 0) {
+    throw Error(ErrorCode::usage,
+                fmt::format("step {}: feature {} at {} does not change by it in {}; expected a larger one",
+                            step, site.moved[i], x, scalar == Scalar::float32 ? "float32" : "float64"));
+  }
+  return taken;
+}
+
 double estimates_error(std::span<const double> angles) {
+  if (std::any_of(angles.begin(), angles.end(), [](double angle) { return std::isnan(angle); }))
+    return std::numbers::pi / 2;
   const auto [least, most] = std::minmax_element(angles.begin(), angles.end());
   return 2 * (*most - *least);
 }

@@ -47,6 +47,13 @@ std::vector<double> unit(std::vector<double> v);
 void offset_point(const NormalSite& site, std::span<const double> direction, double length,
                   std::span<double> point);
 
+/// The value as a model of this type gets it.
+double in_type(double value, Scalar scalar);
+
+/// How far apart moved feature i is, in units of its scale, a step to either side, as the model's type has
+/// these points. Throws Error(usage) if they are the same.
+double feature_step(const NormalSite& site, std::size_t i, double step, Scalar scalar);
+
 /// Marks the sites, in order, that `left` evaluations do not pay for, of which each asks for cost(site).
 template <class Cost>
 void keep_to_budget(std::span<NormalSite> sites, std::uint64_t left, const Cost& cost) {
@@ -62,7 +69,7 @@ void keep_to_budget(std::span<NormalSite> sites, std::uint64_t left, const Cost&
 }
 
 /// The widest distance between estimates, twice: two that are off by h² and h²/4 lie three quarters of the
-/// first one's error apart.
+/// first one's error apart. A right angle if one of them is NaN.
 double estimates_error(std::span<const double> angles);
 
 }  // namespace harmonia

@@ -148,6 +148,7 @@ def test_errors_are_one_line(harmonia, sides, tmp_path):
         ([plane, a, b, "--id", "id", "--normal", "none", "--normals", tmp_path / "n.npy"], "--normals needs normals; --normal none finds none"),
         ([plane, a, b, "--id", "id", "--schema", schema], f"feature x may not be moved, and is 0 in row 0 of {a} and 1 in row 0 of {b}; expected the same"),
         ([PLANE, a, b, "--id", "id", "--normal", "margin", "--step", "1e-300"], "step 1e-300: feature 0 at 0.25 does not change by it in float64; expected a larger one"),
+        ([LABEL, a, b, "--id", "id", "--step", "1e-300"], "step 1e-300: feature 0 at 0.25 does not change by it in float64; expected a larger one"),
     ]
     for arguments, message in cases:
         done = harmonia("boundary", *arguments)

@@ -327,9 +327,30 @@ TEST(Crossings, SegmentsThatNoDoubleHoldsInUnitsOfTheScale) {
     EXPECT_EQ(result.rows[0].outcome, BoundaryOutcome::equal);
     options.schema[0].scale = 1e-100;
     EXPECT_THROW(measure(model, {0, 0}, {1e300, 0}, options), Error);
-    options.schema[0].scale = 1;
-    EXPECT_EQ(measure(model, {0, 0}, {1e300, 0}, options).rows[0].from, 0);
   }
+}
+
+TEST(Crossings, AStepThatDoesNotMoveThePointIsRefused) {
+  const Sides model(
+      2, [](const double* x) { return x[0] + x[1] - 2; }, Scalar::float32);
+  for (const NormalMethod method : {NormalMethod::margin, NormalMethod::label}) {
+    BoundaryOptions options = by(method);
+    options.step = 1e-9;
+    EXPECT_THROW(measure(model, {0.25, 1}, {1.75, 1}, options), Error);
+  }
+}
+
+// Feature y, at 1.5, moves by the step in float32 and not by half of it.
+TEST(Crossings, AStepWhoseHalfDoesNotMoveThePointTellsNoAngle) {
+  const Sides model(
+      2, [](const double* x) { return x[0] + 2 * (x[1] - 1.5); }, Scalar::float32);
+  BoundaryOptions options = by(NormalMethod::margin);
+  options.step = 8e-8;
+  const BoundaryResult result = measure(model, {-1, 1.5}, {2, 1.5}, options);
+  ASSERT_EQ(result.rows.size(), 1U);
+  ASSERT_TRUE(result.rows[0].angle);
+  EXPECT_EQ(*result.rows[0].angle_low, 0);
+  EXPECT_EQ(*result.rows[0].angle_high, 90);
 }
 
 // A probability that jumps at the boundary, as that of trees, has no slope there: labels find the normal.
