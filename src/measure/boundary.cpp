@@ -111,6 +111,11 @@ class Driver {
     }
     BoundarySummary summary = summariser_.summary(options_.confidence);
     summary.step = options_.step;
+    if (left_out_ > 0) {
+      summary.warnings.push_back(fmt::format(
+          "{} left out, on segments that have 1,000 or more: a larger steps tells them apart",
+          left_out_ == 1 ? "one crossing or more was" : fmt::format("{} crossings or more were", left_out_)));
+    }
     summary.evaluations = run_.ledger.spent() - before;
     return summary;
   }
@@ -206,6 +211,7 @@ class Driver {
         continue;
       }
       const SegmentLook& look = looks[*places[i]];
+      left_out_ += look.left_out;
       if (look.brackets.empty()) {
         rows.push_back(row_of(i, look.asked ? BoundaryOutcome::none : BoundaryOutcome::budget));
         rows.back().evaluations = look.evaluations;
@@ -312,6 +318,7 @@ class Driver {
   PointAsker asker_;
   BoundarySummariser summariser_;
   std::size_t done_ = 0, all_ = 0;  // pairs
+  std::size_t left_out_ = 0;        // crossings, at the least
 };
 
 }  // namespace

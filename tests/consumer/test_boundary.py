@@ -83,11 +83,28 @@ def test_budget_and_forecast(run, harmonia, sides):
     assert result["evaluations"] <= 110
     assert [row["outcome"] for row in result["rows"]] == ["budget", "budget", "equal"]
     assert result["rows"][0]["t"] is not None and result["rows"][1]["t"] is None
+    assert result["summary"]["text"].endswith("; 1 pair not looked at for want of evaluations")
+    none = run("fn:half-space?n=2", sides[0], f"{sides[1]}#0", "--id", "id", "--max-evaluations", "1")
+    assert none["summary"]["text"] == (
+        "0 of 3 pairs cross a decision boundary, 0 crossings in all; 3 pairs not looked at for want of evaluations"
+    )
     done = harmonia("boundary", "fn:half-space?n=2", *sides, "--id", "id", "--dry-run")
     assert done.stdout == (
         "3 pairs × 101 evaluations = 303, and for every crossing up to 47 and 14 for its normal by margin, "
         "about 108 by label; nothing was asked of the model\n"
     )
+
+
+def test_partial_angles_are_counted_apart(run, tmp_path):
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    a.write_text("x,y\n-1,0\n-1,-3\n")
+    b.write_text("x,y\n1,0\n1,-1\n")
+    corner = "cmd:python3 -uc 'import sys\nfor l in sys.stdin:\n x=[float(v) for v in l.split(\",\")]; print(2 if x[1]>0.001 else int(x[0]>0))'"
+    result = run(corner, a, b, "--step", "0.1")
+    assert [row["outcome"] for row in result["rows"]] == ["partial", "crossing"]
+    angle = result["summary"]["angle"]
+    assert angle["count"] == sum(angle["histogram"]) == 1 and angle["mean"] == result["rows"][1]["angle"]
+    assert result["summary"]["text"].endswith("; 1 crossing with a partial normal left out of the angles")
 
 
 def test_missing_values(run, harmonia, tmp_path):
