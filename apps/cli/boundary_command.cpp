@@ -108,12 +108,14 @@ void BoundaryCommand::execute() {
   });
   result.summary.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  files.write([&] { return boundary_json(record, result, {}); }, [&] { return boundary_csv(result); });
+  files.write([&] { return boundary_json(record, result, result.summary.warnings); },
+              [&] { return boundary_csv(result); });
   if (normals_file) {
     normals_file->write(normals_npy(result, record.a.inputs));
     normals_file->commit();
   }
   if (!run.quiet) fmt::print("{}", boundary_table(record, result));
+  print_warnings(result.summary.warnings);
 }
 
 }  // namespace

@@ -73,7 +73,10 @@ PythonBoundary measure_boundary(const PythonModel& model, const PythonData& a, c
 
 void bind_boundary(nb::module_& m) {
   nb::class_<PythonBoundary>(m, "Boundary", "What the crossings of segments came to.")
-      .def("to_json", [](const PythonBoundary& self) { return boundary_json(self.record, self.result, {}); })
+      .def("to_json",
+           [](const PythonBoundary& self) {
+             return boundary_json(self.record, self.result, self.result.summary.warnings);
+           })
       .def("table", [](const PythonBoundary& self) { return boundary_table(self.record, self.result); })
       .def("points", [](const PythonBoundary& self) { return self.rows_of(&BoundaryRow::point); })
       .def("normals", [](const PythonBoundary& self) { return self.rows_of(&BoundaryRow::normal); });

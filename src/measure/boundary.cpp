@@ -111,6 +111,11 @@ class Driver {
     }
     BoundarySummary summary = summariser_.summary(options_.confidence);
     summary.step = options_.step;
+    if (left_out_ > 0) {
+      summary.warnings.push_back(fmt::format(
+          "{} left out, on segments that have 1,000 or more: a larger steps tells them apart",
+          left_out_ == 1 ? "one crossing or more was" : fmt::format("{} crossings or more were", left_out_)));
+    }
     summary.evaluations = run_.ledger.spent() - before;
     return summary;
   }
@@ -121,6 +126,7 @@ class Driver {
   }
 
   bool fixed(std::size_t j) const { return !options_.schema.empty() && options_.schema[j].fixed; }
+  double scale(std::size_t j) const { return options_.schema.empty() ? 1 : options_.schema[j].scale; }
 
   void check_pair(std::size_t i, std::size_t k) const {
     const PairSide &a = pairs_.a(), &b = pairs_.b();
@@ -138,12 +144,14 @@ class Driver {
                         (std::isnan(x) ? b : a).numbers[std::isnan(x) ? k : i],
                         (std::isnan(x) ? b_ : a_).info().source));
       }
-      if (std::isinf(y - x)) {
-        throw Error(ErrorCode::input,
-                    fmt::format("feature {} is {} in row {} of {} and {} in row {} of {}: too far "
-                                "apart for a segment between",
-                                feature_name(a_.info(), j), x, a.numbers[i], a_.info().source, y,
-                                b.numbers[k], b_.info().source));
+      if (std::isinf((y - x) / scale(j))) {
+        throw Error(
+            ErrorCode::input,
+            fmt::format("feature {} is {} in row {} of {} and {} in row {} of {}: too far apart for a "
+                        "segment between{}",
+                        feature_name(a_.info(), j), x, a.numbers[i], a_.info().source, y, b.numbers[k],
+                        b_.info().source,
+                        std::isinf(y - x) ? "" : fmt::format(" in units of its scale, {}", scale(j))));
       }
       if (fixed(j) && x != y && !std::isnan(x)) {
         throw Error(
@@ -174,9 +182,10 @@ class Driver {
             {pairs_.b().values.row(pairs_.place_b(i)), inputs}};
   }
 
-  static bool same(const Segment& segment) {
+  // In units of the scales, where what is too short for a double has no direction.
+  bool same(const Segment& segment) const {
     for (std::size_t j = 0; j < segment.a.size(); ++j) {
-      if (segment.a[j] != segment.b[j] && !std::isnan(segment.a[j])) return false;
+      if (!std::isnan(segment.a[j]) && (segment.b[j] - segment.a[j]) / scale(j) != 0) return false;
     }
     return true;
   }
@@ -202,6 +211,7 @@ class Driver {
         continue;
       }
       const SegmentLook& look = looks[*places[i]];
+      left_out_ += look.left_out;
       if (look.brackets.empty()) {
         rows.push_back(row_of(i, look.asked ? BoundaryOutcome::none : BoundaryOutcome::budget));
         rows.back().evaluations = look.evaluations;
@@ -271,7 +281,7 @@ class Driver {
     for (std::size_t j = 0; j < inputs; ++j) {
       if (fixed(j) || std::isnan(segment.a[j])) continue;
       site.moved.push_back(j);
-      site.scale.push_back(options_.schema.empty() ? 1 : options_.schema[j].scale);
+      site.scale.push_back(scale(j));
       site.along.push_back((segment.b[j] - segment.a[j]) / site.scale.back());
     }
     site.along = unit(std::move(site.along));
@@ -308,6 +318,7 @@ class Driver {
   PointAsker asker_;
   BoundarySummariser summariser_;
   std::size_t done_ = 0, all_ = 0;  // pairs
+  std::size_t left_out_ = 0;        // crossings, at the least
 };
 
 }  // namespace

@@ -1,7 +1,12 @@
 #include "boundary_normal.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+
+#include "harmonia/core/error.hpp"
 
 namespace harmonia {
 namespace {
@@ -10,17 +15,20 @@ constexpr std::size_t kPointsTogether = std::size_t{1} << 15;
 
 }  // namespace
 
-std::vector<double> unit(std::vector<double> across) {
+std::vector<double> unit(std::vector<double> v) {
   // By the largest first, so that no square is too large or too small for a double.
   double largest = 0, squares = 0;
-  for (const double v : across) largest = std::max(largest, std::abs(v));
-  if (largest == 0) return {};
-  for (double& v : across) {
-    v /= largest;
-    squares += v * v;
+  for (const double x : v) {
+    if (!std::isfinite(x)) return {};
+    largest = std::max(largest, std::abs(x));
   }
-  for (double& v : across) v /= std::sqrt(squares);
-  return across;
+  if (largest == 0) return {};
+  for (double& x : v) {
+    x /= largest;
+    squares += x * x;
+  }
+  for (double& x : v) x /= std::sqrt(squares);
+  return v;
 }
 
 void offset_point(const NormalSite& site, std::span<const double> direction, double length,
@@ -30,7 +38,24 @@ void offset_point(const NormalSite& site, std::span<const double> direction, dou
     point[site.moved[i]] += length * direction[i] * site.scale[i];
 }
 
+double in_type(double value, Scalar scalar) {
+  return scalar == Scalar::float32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+double feature_step(const NormalSite& site, std::size_t i, double step, Scalar scalar) {
+  const double x = site.x[site.moved[i]], move = step * site.scale[i];
+  const double taken = (in_type(x + move, scalar) - in_type(x - move, scalar)) / site.scale[i];
+  if (taken == 0) {
+    throw Error(ErrorCode::usage,
+                fmt::format("step {}: feature {} at {} does not change by it in {}; expected a larger one",
+                            step, site.moved[i], x, scalar == Scalar::float32 ? "float32" : "float64"));
+  }
+  return taken;
+}
+
 double estimates_error(std::span<const double> angles) {
+  if (std::any_of(angles.begin(), angles.end(), [](double angle) { return std::isnan(angle); }))
+    return std::numbers::pi / 2;
   const auto [least, most] = std::minmax_element(angles.begin(), angles.end());
   return 2 * (*most - *least);
 }

@@ -40,13 +40,19 @@ void margin_normals(PointAsker& asker, std::span<NormalSite> sites, bool automat
 /// By classes alone, of the sites that have no method yet.
 void label_normals(PointAsker& asker, std::span<NormalSite> sites, double step);
 
-/// A site's direction across the segment in which the normal leans: `across` is the normal's part orthogonal
-/// to the segment, made to length 1; empty if it has none.
-std::vector<double> unit(std::vector<double> across);
+/// v made to length 1; empty if it has no direction: if it is 0, or a coordinate is NaN or infinite.
+std::vector<double> unit(std::vector<double> v);
 
 /// Puts x + Σ direction · scale into `point`.
 void offset_point(const NormalSite& site, std::span<const double> direction, double length,
                   std::span<double> point);
+
+/// The value as a model of this type gets it.
+double in_type(double value, Scalar scalar);
+
+/// How far apart moved feature i is, in units of its scale, a step to either side, as the model's type has
+/// these points. Throws Error(usage) if they are the same.
+double feature_step(const NormalSite& site, std::size_t i, double step, Scalar scalar);
 
 /// Marks the sites, in order, that `left` evaluations do not pay for, of which each asks for cost(site).
 template <class Cost>
@@ -63,7 +69,7 @@ void keep_to_budget(std::span<NormalSite> sites, std::uint64_t left, const Cost&
 }
 
 /// The widest distance between estimates, twice: two that are off by h² and h²/4 lie three quarters of the
-/// first one's error apart.
+/// first one's error apart. A right angle if one of them is NaN.
 double estimates_error(std::span<const double> angles);
 
 }  // namespace harmonia

@@ -31,7 +31,8 @@ void BoundarySummariser::add(const BoundaryRow& row) {
     if (counts_.pairs_by_crossings.size() <= in_pair_) counts_.pairs_by_crossings.resize(in_pair_ + 1);
     ++counts_.pairs_by_crossings[in_pair_];
   }
-  if (!row.angle) return;
+  if (row.outcome == BoundaryOutcome::budget && !row.t) ++counts_.not_looked_at;
+  if (!row.angle || row.outcome == BoundaryOutcome::partial) return;
   angles_.push_back(*row.angle);
   errors_.push_back((*row.angle_high - *row.angle_low) / 2);
   pairs_.back().sum += *row.angle;

@@ -63,6 +63,9 @@ class Labels {
       wanted_.push_back(s);
     }
     for (const std::size_t s : wanted_) {
+      // One feature has no direction across, so that no step is taken.
+      for (std::size_t i = 0; i < sites_[s].moved.size() && sites_[s].moved.size() > 1; ++i)
+        feature_step(sites_[s], i, step_, asker_.model().info().scalar);
       for (std::size_t k = 1; k < sites_[s].along.size(); ++k) {
         for (const double sign : {-1.0, 1.0}) add(s, k, sign * step_);
       }

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,17 +5,12 @@
 
 #include "asked_parts.hpp"
 #include "boundary_normal.hpp"
-#include "harmonia/core/error.hpp"
 
 namespace harmonia {
 namespace {
 
 // A change between neighbouring points that is this share of the one over the whole step is a jump.
 constexpr double kJump = 0.05;
-
-double cast(double value, Scalar scalar) {
-  return scalar == Scalar::float32 ? static_cast<double>(static_cast<float>(value)) : value;
-}
 
 // How far `to` is ahead of `from`.
 double margin(const NormalSite& site, std::span<const double> outputs) {
@@ -36,7 +29,7 @@ double step_taken(const NormalSite& site, std::span<const double> direction, dou
   double sum = 0;
   for (std::size_t i = 0; i < site.moved.size(); ++i) {
     const double x = site.x[site.moved[i]], move = length * direction[i] * site.scale[i];
-    sum += direction[i] * (cast(x + move, scalar) - cast(x - move, scalar)) / site.scale[i];
+    sum += direction[i] * (in_type(x + move, scalar) - in_type(x - move, scalar)) / site.scale[i];
   }
   return sum;
 }
@@ -147,17 +140,8 @@ class Margins {
   }
 
   void set_normal(NormalSite& site, Found& found) const {
-    for (std::size_t i = 0; i < site.moved.size(); ++i) {
-      const double x = site.x[site.moved[i]], move = step_ * site.scale[i];
-      const double taken = (cast(x + move, scalar_) - cast(x - move, scalar_)) / site.scale[i];
-      if (taken == 0) {
-        throw Error(
-            ErrorCode::usage,
-            fmt::format("step {}: feature {} at {} does not change by it in {}; expected a larger one", step_,
-                        site.moved[i], x, scalar_ == Scalar::float32 ? "float32" : "float64"));
-      }
-      found.gradient[i] /= taken;
-    }
+    for (std::size_t i = 0; i < site.moved.size(); ++i)
+      found.gradient[i] /= feature_step(site, i, step_, scalar_);
     double along = 0, across = 0;
     for (std::size_t i = 0; i < site.along.size(); ++i) along += found.gradient[i] * site.along[i];
     std::vector<double> rest(site.along.size());

@@ -10,7 +10,7 @@ namespace harmonia {
 namespace {
 
 constexpr std::uint64_t kMostHalvings = 128;  // near t = 0 doubles go on for a thousand
-constexpr std::size_t kMostCrossings = 1000;  // of one segment; more are not told apart
+constexpr std::size_t kMostCrossings = 1000;  // of one segment, from which on no bracket is split
 
 bool same_number(double a, double b, Scalar scalar) {
   return scalar == Scalar::float32 ? static_cast<float>(a) == static_cast<float>(b) : a == b;
@@ -99,7 +99,11 @@ class Bisection {
     const Bracket rest{open.middle, bracket.high, found, bracket.to, 0, false};
     bracket.high = open.middle;
     bracket.to = found;
-    if (found == rest.to || all.size() >= kMostCrossings) return;
+    if (found == rest.to) return;
+    if (all.size() >= kMostCrossings) {
+      ++looks_[open.segment].left_out;
+      return;
+    }
     all.push_back(rest);  // a third class between: two crossings
     split_.push_back({open.segment, all.size() - 1, 0});
   }

@@ -32,11 +32,12 @@ struct SegmentLook {
   long long at_a = 0, at_b = 0;
   std::uint64_t evaluations = 0;  ///< of looking, without those of the brackets
   std::vector<Bracket> brackets;  ///< by t
+  std::size_t left_out = 0;       ///< stretches with a further class change, because brackets are too many
 };
 
 /// Looks at every segment on steps + 1 points, and bisects every change of the class, all of them at once,
 /// until no point of the model's type lies between. The classes of a segment's brackets are a chain: each
-/// begins with the class that the one before ends with.
+/// begins with the class that the one before ends with, but for a stretch that was left out.
 std::vector<SegmentLook> find_crossings(PointAsker& asker, std::span<const Segment> segments,
                                         std::size_t steps);
 

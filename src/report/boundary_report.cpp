@@ -108,10 +108,13 @@ Json options_of(const BoundaryRunRecord& record, const BoundarySummary& summary)
 std::string by_crossings(const BoundarySummary& summary) {
   std::string text;
   for (std::size_t k = 0; k < summary.pairs_by_crossings.size(); ++k) {
-    if (summary.pairs_by_crossings[k] == 0) continue;
-    text += fmt::format("{}{} with {}", text.empty() ? "" : ", ", grouped(summary.pairs_by_crossings[k]),
-                        k == 0 ? "none" : grouped(k));
+    const std::size_t pairs = summary.pairs_by_crossings[k] - (k == 0 ? summary.not_looked_at : 0);
+    if (pairs == 0) continue;
+    text +=
+        fmt::format("{}{} with {}", text.empty() ? "" : ", ", grouped(pairs), k == 0 ? "none" : grouped(k));
   }
+  if (summary.not_looked_at > 0)
+    text += fmt::format("{}{} not looked at", text.empty() ? "" : ", ", grouped(summary.not_looked_at));
   return text;
 }
 
@@ -139,10 +142,17 @@ std::string boundary_text(const BoundarySummary& summary) {
       summary.pairs - (summary.pairs_by_crossings.empty() ? 0 : summary.pairs_by_crossings[0]);
   std::string text = fmt::format("{} of {} cross a decision boundary, {} in all", grouped(crossing),
                                  counted(summary.pairs, "pair"), counted(summary.crossings, "crossing"));
-  if (!summary.mean) return text;
-  text += fmt::format("; the segments meet it at {:.4g}° on average", *summary.mean);
-  if (summary.low) text += fmt::format(" {}", interval(summary.low, summary.high));
-  return text + ", where 90° is orthogonal";
+  if (summary.mean) {
+    text += fmt::format("; the segments meet it at {:.4g}° on average", *summary.mean);
+    if (summary.low) text += fmt::format(" {}", interval(summary.low, summary.high));
+    text += ", where 90° is orthogonal";
+  }
+  const std::size_t partial = summary.outcomes[static_cast<std::size_t>(BoundaryOutcome::partial)];
+  if (partial > 0)
+    text += fmt::format("; {} with a partial normal left out of the angles", counted(partial, "crossing"));
+  if (summary.not_looked_at > 0)
+    text += fmt::format("; {} not looked at for want of evaluations", counted(summary.not_looked_at, "pair"));
+  return text;
 }
 
 std::string boundary_json(const BoundaryRunRecord& record, const BoundaryResult& result,

@@ -83,11 +83,28 @@ def test_budget_and_forecast(run, harmonia, sides):
     assert result["evaluations"] <= 110
     assert [row["outcome"] for row in result["rows"]] == ["budget", "budget", "equal"]
     assert result["rows"][0]["t"] is not None and result["rows"][1]["t"] is None
+    assert result["summary"]["text"].endswith("; 1 pair not looked at for want of evaluations")
+    none = run("fn:half-space?n=2", sides[0], f"{sides[1]}#0", "--id", "id", "--max-evaluations", "1")
+    assert none["summary"]["text"] == (
+        "0 of 3 pairs cross a decision boundary, 0 crossings in all; 3 pairs not looked at for want of evaluations"
+    )
     done = harmonia("boundary", "fn:half-space?n=2", *sides, "--id", "id", "--dry-run")
     assert done.stdout == (
         "3 pairs × 101 evaluations = 303, and for every crossing up to 47 and 14 for its normal by margin, "
         "about 108 by label; nothing was asked of the model\n"
     )
+
+
+def test_partial_angles_are_counted_apart(run, tmp_path):
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    a.write_text("x,y\n-1,0\n-1,-3\n")
+    b.write_text("x,y\n1,0\n1,-1\n")
+    corner = "cmd:python3 -uc 'import sys\nfor l in sys.stdin:\n x=[float(v) for v in l.split(\",\")]; print(2 if x[1]>0.001 else int(x[0]>0))'"
+    result = run(corner, a, b, "--step", "0.1")
+    assert [row["outcome"] for row in result["rows"]] == ["partial", "crossing"]
+    angle = result["summary"]["angle"]
+    assert angle["count"] == sum(angle["histogram"]) == 1 and angle["mean"] == result["rows"][1]["angle"]
+    assert result["summary"]["text"].endswith("; 1 crossing with a partial normal left out of the angles")
 
 
 def test_missing_values(run, harmonia, tmp_path):
@@ -103,6 +120,23 @@ def test_missing_values(run, harmonia, tmp_path):
     assert done.stderr == (
         f"harmonia: feature z is missing (NaN) in row 0 of {a} and not in row 0 of {b}; "
         "a missing value does not move, so expected it in both or in neither\n"
+    )
+
+
+def test_segments_that_no_double_holds_in_units_of_the_scale(run, harmonia, tmp_path):
+    a, b, schema = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "schema.json"
+    a.write_text("a,b\n0,0\n")
+    b.write_text("a,b\n5e-324,0\n")
+    schema.write_text('{"features": {"a": {"scale": 4}, "b": {"scale": 4}}}')
+    result = run("fn:half-space?n=2&d=5e-324", a, b, "--schema", schema, "--step", "1")
+    assert [row["outcome"] for row in result["rows"]] == ["equal"]
+    b.write_text("a,b\n1e300,0\n")
+    schema.write_text('{"features": {"a": {"scale": 1e-100}, "b": {"scale": 1e-100}}}')
+    done = harmonia("boundary", "fn:half-space?n=2&d=5", a, b, "--schema", schema, "--step", "1")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"harmonia: feature a is 0 in row 0 of {a} and 1e+300 in row 0 of {b}: too far apart for a segment between "
+        "in units of its scale, 1e-100\n"
     )
 
 
@@ -131,6 +165,7 @@ def test_errors_are_one_line(harmonia, sides, tmp_path):
         ([plane, a, b, "--id", "id", "--normal", "none", "--normals", tmp_path / "n.npy"], "--normals needs normals; --normal none finds none"),
         ([plane, a, b, "--id", "id", "--schema", schema], f"feature x may not be moved, and is 0 in row 0 of {a} and 1 in row 0 of {b}; expected the same"),
         ([PLANE, a, b, "--id", "id", "--normal", "margin", "--step", "1e-300"], "step 1e-300: feature 0 at 0.25 does not change by it in float64; expected a larger one"),
+        ([LABEL, a, b, "--id", "id", "--step", "1e-300"], "step 1e-300: feature 0 at 0.25 does not change by it in float64; expected a larger one"),
     ]
     for arguments, message in cases:
         done = harmonia("boundary", *arguments)

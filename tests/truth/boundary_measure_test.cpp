@@ -261,6 +261,20 @@ TEST(Crossings, AThirdClassBetweenTwoPointsMakesTwoCrossings) {
   EXPECT_EQ(*result.rows[1].angle, 90);
 }
 
+TEST(Crossings, MoreThanAreToldApartIsAWarning) {
+  const RowFunction model(1, [](const double* x) { return std::floor(x[0] * 3000); });
+  BoundaryOptions options = by(NormalMethod::none);
+  options.steps = 1;
+  const BoundaryResult result = measure(model, {0}, {1}, options);
+  EXPECT_EQ(result.rows.size(), 1000U);
+  ASSERT_EQ(result.summary.warnings.size(), 1U);
+  EXPECT_NE(result.summary.warnings[0].find("left out"), std::string::npos);
+  options.steps = 6000;
+  const BoundaryResult fine = measure(model, {0}, {1}, options);
+  EXPECT_EQ(fine.rows.size(), 3000U);
+  EXPECT_TRUE(fine.summary.warnings.empty());
+}
+
 TEST(Crossings, NoChangeAndNoSegmentAreOutcomes) {
   const auto ball = make_function_model("ball-class", 2, {{"r", 1}});
   // Both outside, passing by; touching at (0, 1), which is outside; through the ball; the same row.
@@ -311,6 +325,46 @@ TEST(Crossings, TinyAndHugeSegments) {
       EXPECT_THROW(measure(model, {0, 0}, {size, 0}), Error);  // the squares of the spread are no doubles
     }
   }
+}
+
+TEST(Crossings, SegmentsThatNoDoubleHoldsInUnitsOfTheScale) {
+  for (const NormalMethod method : {NormalMethod::margin, NormalMethod::label, NormalMethod::none}) {
+    const Sides model(
+        2, [](const double* x) { return x[0] > 0 ? 1.0 : -1.0; }, Scalar::float64);
+    BoundaryOptions options = by(method);
+    options.step = 1;
+    options.steps = 1;
+    options.schema = plain_schema({"x", "y"});
+    options.schema[0].scale = options.schema[1].scale = 4;
+    const BoundaryResult result = measure(model, {0, 0}, {5e-324, 0}, options);
+    ASSERT_EQ(result.rows.size(), 1U);
+    EXPECT_EQ(result.rows[0].outcome, BoundaryOutcome::equal);
+    options.schema[0].scale = 1e-100;
+    EXPECT_THROW(measure(model, {0, 0}, {1e300, 0}, options), Error);
+  }
+}
+
+TEST(Crossings, AStepThatDoesNotMoveThePointIsRefused) {
+  const Sides model(
+      2, [](const double* x) { return x[0] + x[1] - 2; }, Scalar::float32);
+  for (const NormalMethod method : {NormalMethod::margin, NormalMethod::label}) {
+    BoundaryOptions options = by(method);
+    options.step = 1e-9;
+    EXPECT_THROW(measure(model, {0.25, 1}, {1.75, 1}, options), Error);
+  }
+}
+
+// Feature y, at 1.5, moves by the step in float32 and not by half of it.
+TEST(Crossings, AStepWhoseHalfDoesNotMoveThePointTellsNoAngle) {
+  const Sides model(
+      2, [](const double* x) { return x[0] + 2 * (x[1] - 1.5); }, Scalar::float32);
+  BoundaryOptions options = by(NormalMethod::margin);
+  options.step = 8e-8;
+  const BoundaryResult result = measure(model, {-1, 1.5}, {2, 1.5}, options);
+  ASSERT_EQ(result.rows.size(), 1U);
+  ASSERT_TRUE(result.rows[0].angle);
+  EXPECT_EQ(*result.rows[0].angle_low, 0);
+  EXPECT_EQ(*result.rows[0].angle_high, 90);
 }
 
 // A probability that jumps at the boundary, as that of trees, has no slope there: labels find the normal.
@@ -368,6 +422,17 @@ TEST(Crossings, DirectionsWithoutBoundaryAreLeftOut) {
   EXPECT_EQ(result.rows[0].outcome, BoundaryOutcome::partial);
   EXPECT_EQ(result.rows[0].left_out, 1U);
   EXPECT_EQ(*result.rows[0].angle_low, 0);
+  EXPECT_EQ(result.summary.angles, 0U);
+  // A second pair, far from the corner, is all that the mean is about.
+  const BoundaryResult two = measure(model, {-1, 0, -1, -3}, {1, 0, 1, -1}, options);
+  ASSERT_EQ(two.rows.size(), 2U);
+  EXPECT_EQ(two.summary.angles, 1U);
+  EXPECT_EQ(*two.summary.mean, *two.rows[1].angle);
+  EXPECT_EQ(two.summary.max_error, two.summary.median_error);
+  std::size_t in_histogram = 0;
+  for (const std::size_t bin : two.summary.histogram) in_histogram += bin;
+  EXPECT_EQ(in_histogram, 1U);
+  EXPECT_EQ(two.summary.outcomes[static_cast<std::size_t>(BoundaryOutcome::partial)], 1U);
 }
 
 // 784-100-20-10, as the networks of the paper.

@@ -186,7 +186,7 @@ export function boundary(result: Result, results: Result[]): HTMLElement | null 
         h(
           "div",
           { class: "pair" },
-          plot("angles of the segments with the boundary on a quarter circle", `${counted(a.count, "crossing")}; the boundary lies at 0°, a segment at 90° is orthogonal to it. The line is the mean, the arc outside its ${sure} interval.`, quarter(found, a)),
+          plot("angles of the segments with the boundary on a quarter circle", `${counted(a.count, "crossing")}; the boundary lies at 0°, a segment at 90° is orthogonal to it. The line is the mean, the arc outside its ${sure} interval.`, quarter(found.filter((c) => c.outcome !== "partial"), a)),
           h(
             "div",
             {},

@@ -49,10 +49,11 @@ enum class BoundaryOutcome {
   partial,   ///< a crossing; some directions of the normal are left out, because no boundary was found there
   flat,      ///< a crossing where the answers do not change within the step: no normal
   none,      ///< no class change on the points that were looked at
-  equal,     ///< A and B are the same: no segment
+  equal,     ///< A and B are the same, up to what no double holds in units of the scales: no segment
   budget     ///< evaluations ran out: what is missing was not asked
 };
-constexpr std::size_t kBoundaryOutcomes = 6;
+constexpr std::size_t kBoundaryOutcomes = 6;  ///< how many outcomes there are
+/// The outcome as results write it: the enumerator's name.
 std::string boundary_outcome_name(BoundaryOutcome outcome);
 
 /// A crossing of a segment with a decision boundary; or a segment that has none, and the outcome says why.
@@ -81,8 +82,10 @@ struct BoundaryRow {
 struct BoundarySummary {
   double step = 0;  ///< of the differences, as used
   std::size_t pairs = 0, crossings = 0;
-  std::vector<std::size_t> pairs_by_crossings;            ///< element k: pairs with k crossings
+  std::size_t not_looked_at = 0;                ///< pairs, for want of evaluations
+  std::vector<std::size_t> pairs_by_crossings;  ///< element k: pairs with k crossings; 0: with not_looked_at
   std::array<std::size_t, kBoundaryOutcomes> outcomes{};  ///< rows
+  /// The angles that all below is about: those of the outcome `crossing`. One that is `partial` is a bound.
   std::size_t angles = 0;
   /// Of the angles in degrees. With probability >= confidence the mean over the pairs' population lies in
   /// [low, high], up to O(1/pairs); none for fewer than two pairs with an angle.
@@ -92,6 +95,7 @@ struct BoundarySummary {
   std::array<std::size_t, 18> histogram{};        ///< of five degrees each
   std::optional<double> median_error, max_error;  ///< half the widths of [angle_low, angle_high]
   std::uint64_t evaluations = 0;
+  std::vector<std::string> warnings;  ///< one sentence each
 };
 
 /// Looks along the segment of every pair (row i of A, row i of B; a side of one row goes with every row of
@@ -102,6 +106,7 @@ struct BoundarySummary {
 BoundarySummary boundary(const Model& model, RowSource& a, RowSource& b, const BoundaryOptions& options,
                          Run& run, const std::function<void(const BoundaryRow&)>& sink);
 
+/// The rows, by pair and t, and what they come to.
 struct BoundaryResult {
   BoundarySummary summary;
   std::vector<BoundaryRow> rows;
@@ -114,10 +119,11 @@ BoundaryResult boundary(const Model& model, MatrixView<const double> a, MatrixVi
 /// How many pairs the rows make. Throws Error(input) if they do not fit together.
 std::size_t count_pairs(RowSource& a, RowSource& b);
 
-/// Evaluations of a pair and, about, of each crossing.
+/// Evaluations of a pair and, about, of each crossing: of its bisection, and of its normal by either method.
 struct BoundaryCost {
   std::uint64_t pair = 0, bisection = 0, margin = 0, label = 0;
 };
+/// What the measure will ask for, of data with so many features.
 BoundaryCost boundary_cost(const BoundaryOptions& options, std::size_t inputs);
 
 }  // namespace harmonia
