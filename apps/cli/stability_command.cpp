@@ -178,7 +178,9 @@ void add_stability_command(CLI::App& program, int argc, char** argv) {
   harmonia stability digits.onnx digits.npy --sigma 0.5 --gamma 0.7 --csv stable.csv
 
 A row is (gamma, sigma)-stable if at least the share gamma of the noise samples of size sigma around it have its
-class. The certified radius is the distance within which the most probable class under the noise cannot change.)");
+class. The certified radius is the distance, in units of --scale, within which the most probable class under the
+noise cannot change. There is none with --noise ball, with --directions, or where the schema has features that are
+fixed, bounded or whole.)");
   app.callback([command] { command->execute(); });
 }
 

@@ -75,7 +75,8 @@ class StabilityResult(_Written):
         self.exact_high: NDArray[np.float64] = field("exact_high")
         self.samples: NDArray[np.int64] = field("samples").astype(np.int64)
         self.certified_radius: NDArray[np.float64] = field("certified_radius")
-        """Within it the most probable class under the noise cannot change; NaN: none is certified."""
+        """Within it, in units of the scales, the most probable class under the noise cannot change. NaN: none is certified, as
+        always with ball noise, directions, or features that are fixed, bounded or whole."""
         self.outcome: NDArray[np.str_] = np.array([row["outcome"] for row in rows]).reshape(-1, sigmas)
         """sampled, stable, unstable, borderline or budget."""
         self.classes: list[int] = sorted({int(c) for row in rows for c in row["frequencies"]})

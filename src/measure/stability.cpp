@@ -273,7 +273,7 @@ class Driver {
                          .certified_radius = {},
                          .frequencies = {cell.counts.begin(), cell.counts.end()},
                          .outcome = outcome_of(around, cell)};
-    if (noise_.options().kind == NoiseKind::gaussian) {
+    if (certifiable(noise_.options())) {
       const double low = clopper_pearson_low(own, cell.asked, 1 - error_);
       if (low > 0.5) point.certified_radius = sigma * normal_quantile(low);
     }

@@ -92,6 +92,39 @@ TEST(Stability, BallNoiseCertifiesNothing) {
   EXPECT_FALSE(result.rows[0].points[0].certified_radius);
 }
 
+// Along the boundary the class never changes, however near it is: nothing is known of other points.
+TEST(Stability, OtherNoiseThanTheTheoremsCertifiesNothing) {
+  const auto model = make_function_model("half-space", 2, {{"d", 1}});
+  const auto certified = [&](const NoiseOptions& noise) {
+    StabilityOptions options = at({1}, 100);
+    options.noise = noise;
+    EXPECT_EQ(certifiable(noise),
+              measure(*model, {{-5, 0}}, options).rows[0].points[0].certified_radius.has_value());
+    return certifiable(noise);
+  };
+  EXPECT_TRUE(certified({}));
+  NoiseOptions along;
+  along.directions = rows_of({{0, 1}});
+  EXPECT_FALSE(certified(along));
+  NoiseOptions plain;
+  plain.schema = plain_schema({"x", "y"});
+  plain.schema[0].scale = 3;
+  EXPECT_TRUE(certified(plain));
+  NoiseOptions fixed = plain, whole = plain, bounded = plain;
+  fixed.schema[0].fixed = true;
+  EXPECT_FALSE(certified(fixed));
+  whole.schema[1].integer = true;
+  EXPECT_FALSE(certified(whole));
+  bounded.schema[1].upper = 9;
+  EXPECT_FALSE(certified(bounded));
+}
+
+TEST(Noise, ADirectionOfLengthZeroIsRefused) {
+  NoiseOptions options;
+  options.directions = rows_of({{0, 1}, {0, 0}});
+  test::expect_error(ErrorCode::input, "direction 1 has length 0", [&] { Noise(options, 2, 1); });
+}
+
 // At least 93 % of 1,000 repeats: a true 95 % falls below that with probability 0.003.
 TEST(Stability, IntervalsCoverAsStated) {
   for (const double distance : {0.5, 1.5, 2.5}) {

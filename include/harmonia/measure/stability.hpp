@@ -52,8 +52,8 @@ struct StabilityPoint {
   double probability = 0;  ///< share of samples of the row's own class
   Interval wilson, exact;  ///< with probability >= confidence (of Wilson's: about) its expectation is inside
   /// With probability >= confidence no point nearer to the row than this has another most probable class
-  /// under the same noise [Cohen 2019, theorem 1], in the noise's units; gaussian noise alone, none if the
-  /// class is not known to have more than half.
+  /// under the same noise [Cohen 2019, theorem 1], in units of the scales. None if the class is not known to
+  /// have more than half, or the noise is not certifiable().
   std::optional<double> certified_radius;
   std::vector<std::pair<long long, std::uint64_t>> frequencies;  ///< samples by class, ascending
   StabilityOutcome outcome = StabilityOutcome::sampled;
