@@ -197,7 +197,8 @@ def stability(
     samples: around every row at every sigma; the same displacements serve all rows and sigmas.
     half_width: as many samples as make every interval this narrow to both sides, instead of `samples`.
     gamma: the share of samples to ask about.
-    within: with gamma, how narrow the interval of a row gets that cannot be told from gamma (outcome borderline).
+    within: with gamma, how narrow to either side of its middle the interval gets of a row whose interval has gamma in it
+        (outcome borderline).
     noise: "gaussian" (deviation sigma in every feature) or "ball" (uniform, of radius sigma).
     directions: an array whose rows are the directions to move along instead of the features, such as principal
         directions times their deviations.

@@ -152,6 +152,32 @@ TEST(Stability, HalfWidthGivesTheSamplesThatItNeeds) {
   EXPECT_EQ(result.rows[0].points[0].samples, 1064U);
 }
 
+TEST(Stability, TheMeansIntervalIsOverRows) {
+  const auto model = make_function_model("half-space", 1, {{"d", 1}});
+  EXPECT_FALSE(measure(*model, {{0}}, at({1}, 100)).means[0].interval);
+  // Ten rows that all keep their class: one in twenty samples of ten misses rows that are 26 % of all.
+  const std::vector<std::vector<double>> far(10, {-1e6});
+  const StabilityMean alike = measure(*model, far, at({1}, 100000)).means[0];
+  EXPECT_EQ(alike.probability, 1);
+  ASSERT_TRUE(alike.interval);
+  EXPECT_NEAR(alike.interval->low, std::pow(0.05, 0.1), 1e-6);
+  EXPECT_EQ(alike.interval->high, 1);
+  // A long tail to below reaches further down than up.
+  std::vector<std::vector<double>> tail = far;
+  tail[0] = {1};
+  const StabilityMean skewed = measure(*model, tail, at({1}, 100000)).means[0];
+  ASSERT_TRUE(skewed.interval);
+  EXPECT_GT(skewed.probability - skewed.interval->low, 1.2 * (skewed.interval->high - skewed.probability));
+}
+
+TEST(Stability, OfEqualsTheRowsOwnClassIsTheMostFrequent) {
+  StabilityPoint point;
+  point.frequencies = {{1, 4}, {2, 5}, {3, 5}, {4, 5}};
+  EXPECT_EQ(point.most_frequent(3), 3);
+  EXPECT_EQ(point.most_frequent(4), 4);
+  EXPECT_EQ(point.most_frequent(1), 2);
+}
+
 // A ball's class loses to what is around it.
 TEST(Stability, TheClassAroundABallTakesOver) {
   const auto model = make_function_model("ball-class", 2, {{"r", 1}});

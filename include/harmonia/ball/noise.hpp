@@ -30,6 +30,9 @@ struct NoiseOptions {
                               ///< normal number times sigma; empty: the features
 };
 
+/// Samples that are told apart, at most.
+constexpr std::uint64_t kMostNoiseSamples = std::uint64_t{1} << 32;
+
 /// Whether the radius of [Cohen 2019, theorem 1] holds for the noise: gaussian and the same in every feature,
 /// in units of the scales. Directions, and features that are fixed, bounded or whole, make another noise of
 /// it.
