@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -95,6 +96,8 @@ void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, b
       const double part = step * static_cast<double>(z[k]);
       for (std::size_t j = 0; j < x.size(); ++j) out[j] += part * directions.row(k)[j];
     }
+    // A sum past all numbers in both directions must not look like a missing value.
+    for (double& moved : out) moved = std::isnan(moved) ? std::numeric_limits<double>::infinity() : moved;
   }
   if (options_.schema.empty()) {
     for (std::size_t j = 0; j < x.size(); ++j) out[j] += x[j];

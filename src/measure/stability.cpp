@@ -33,10 +33,7 @@ void check(const StabilityOptions& options, const ModelInfo& model, std::size_t 
       throw Error(ErrorCode::usage, fmt::format("sigma {} is not above {}; expected them to ascend", sigma,
                                                 options.sigmas[i - 1]));
   }
-  if (!(options.confidence > 0 && options.confidence < 1)) {
-    throw Error(ErrorCode::usage,
-                fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
-  }
+  check_confidence(options.confidence);
   if (!(options.half_width >= 0 && options.half_width < 1)) {
     throw Error(ErrorCode::usage,
                 fmt::format("half-width is {}; expected between 0 and 1", options.half_width));
@@ -370,14 +367,23 @@ std::string stability_outcome_name(StabilityOutcome outcome) {
 long long StabilityPoint::most_frequent(long long own) const {
   return std::max_element(frequencies.begin(), frequencies.end(),
                           [&](const auto& a, const auto& b) {
-                            return a.second != b.second ? a.second < b.second : b.first == own && a.first != own;
+                            return a.second != b.second ? a.second < b.second
+                                                        : b.first == own && a.first != own;
                           })
       ->first;
 }
 
 std::uint64_t stability_samples(const StabilityOptions& options) {
   if (options.gamma) return stability_looks(*options.gamma, options.margin, options.confidence).most;
-  return options.half_width > 0 ? wilson_trials(options.half_width, options.confidence) : options.samples;
+  if (!(options.half_width > 0)) return options.samples;
+  check_confidence(options.confidence);
+  const std::uint64_t samples = wilson_trials(options.half_width, options.confidence);
+  if (samples > kMostNoiseSamples) {
+    throw Error(ErrorCode::usage,
+                fmt::format("half-width {} needs more than {} samples a row; expected a wider one",
+                            options.half_width, kMostNoiseSamples));
+  }
+  return samples;
 }
 
 std::uint64_t stability_cost(const StabilityOptions& options, std::uint64_t rows) {

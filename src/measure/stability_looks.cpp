@@ -63,7 +63,7 @@ std::uint64_t samples_that_settle(double gamma, double margin, double error) {
 StabilityLooks stability_looks(double gamma, double margin, double confidence) {
   check_share("gamma", gamma);
   check_share("margin", margin);
-  check_share("confidence", confidence);
+  check_confidence(confidence);
   // More looks make each stricter, which takes more samples, which may take a further look.
   for (std::size_t looks = 1;; ++looks) {
     const double error = (1 - confidence) / static_cast<double>(looks);

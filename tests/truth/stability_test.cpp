@@ -346,6 +346,19 @@ TEST(Stability, WrongOptionsAreRefused) {
   fails(asking(1, 1), "gamma is 1; expected between 0 and 1");
   fails(asking(0.7, 1, 0), "margin is 0; expected between 0 and 1");
   fails(asking(0.7, 1, 1e-6), "margin 1e-06 needs more than 4294967296 samples a row; expected a wider one");
+  StabilityOptions narrow = at({1}), sure = at({1}), surer = asking(0.7, 1);
+  narrow.half_width = 1e-200;
+  fails(narrow, "half-width 1e-200 needs more than 4294967296 samples a row; expected a wider one");
+  sure.confidence = surer.confidence = 0.9999999999999999;
+  fails(sure, "confidence is 0.9999999999999999; expected between 0 and 1 - 1e-12");
+  fails(surer, "confidence is 0.9999999999999999; expected between 0 and 1 - 1e-12");
+  sure.confidence = surer.confidence = 1 - kLeastDoubt;
+  EXPECT_EQ(measure(*model, {{0}}, sure).rows[0].points.size(), 1U);
+  EXPECT_EQ(measure(*model, {{0}}, surer).rows[0].points.size(), 1U);
+  fails(
+      at({1e308}),
+      "a point to ask is infinite in column 0 as a 64-bit number of model fn:half-space?n=1&d=1; expected a "
+      "smaller sigma, or data of smaller values");
   StabilityOptions several = asking(0.7, 1);
   several.sigmas = {1, 2};
   fails(several, "gamma asks about one sigma; 2 were given");

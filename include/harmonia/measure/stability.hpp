@@ -118,7 +118,8 @@ struct StabilityResult {
 /// threads and the batch. Throws Error for options, data or a model that cannot be used.
 StabilityResult stability(const Model& model, RowSource& data, const StabilityOptions& options, Run& run);
 
-/// Samples that stability() draws around a row at every sigma, at most.
+/// Samples that stability() draws around a row at every sigma, at most. Throws Error(usage) if the options
+/// would take more than kMostNoiseSamples.
 std::uint64_t stability_samples(const StabilityOptions& options);
 
 /// How a question is answered. Throws Error(usage) if gamma, margin or confidence are not between 0 and 1, or
