@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/statistics.hpp"
 #include "harmonia/data/row_source.hpp"
 
 namespace harmonia {
@@ -45,7 +46,7 @@ void add_noise_flags(CLI::App& command, NoiseFlags& flags) {
       ->type_name("FILE")
       ->group("Noise");
   command.add_option("--confidence", flags.confidence, "of every interval [0.95]")
-      ->check(finite_number("a number between 0 and 1", [](double c) { return c > 0 && c < 1; }))
+      ->check(finite_number(fmt::format("a number between 0 and 1 - {}", kLeastDoubt), is_confidence))
       ->group("Measure");
   command
       .add_option("--batch", flags.batch,

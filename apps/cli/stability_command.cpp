@@ -162,8 +162,9 @@ void add_stability_command(CLI::App& program, int argc, char** argv) {
           ->excludes(samples)
           ->excludes(half_width)
           ->group("Measure");
-  app.add_option("--within", command->options.margin,
-                 "of --gamma: a share known this closely and still not told from it is borderline [0.01]")
+  app.add_option(
+         "--within", command->options.margin,
+         "of --gamma: a row is borderline if gamma lies in its interval, which is at most ± this wide [0.01]")
       ->check(finite_number("a number above 0 and below 0.5", [](double w) { return w > 0 && w < 0.5; }))
       ->needs(gamma)
       ->group("Measure");
@@ -178,7 +179,9 @@ void add_stability_command(CLI::App& program, int argc, char** argv) {
   harmonia stability digits.onnx digits.npy --sigma 0.5 --gamma 0.7 --csv stable.csv
 
 A row is (gamma, sigma)-stable if at least the share gamma of the noise samples of size sigma around it have its
-class. The certified radius is the distance within which the most probable class under the noise cannot change.)");
+class. The certified radius is the distance, in units of --scale, within which the most probable class under the
+noise cannot change. There is none with --noise ball, with --directions, or where the schema has features that are
+fixed, bounded or whole.)");
   app.callback([command] { command->execute(); });
 }
 

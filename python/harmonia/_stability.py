@@ -75,7 +75,8 @@ class StabilityResult(_Written):
         self.exact_high: NDArray[np.float64] = field("exact_high")
         self.samples: NDArray[np.int64] = field("samples").astype(np.int64)
         self.certified_radius: NDArray[np.float64] = field("certified_radius")
-        """Within it the most probable class under the noise cannot change; NaN: none is certified."""
+        """Within it, in units of the scales, the most probable class under the noise cannot change. NaN: none is certified, as
+        always with ball noise, directions, or features that are fixed, bounded or whole."""
         self.outcome: NDArray[np.str_] = np.array([row["outcome"] for row in rows]).reshape(-1, sigmas)
         """sampled, stable, unstable, borderline or budget."""
         self.classes: list[int] = sorted({int(c) for row in rows for c in row["frequencies"]})
@@ -196,7 +197,8 @@ def stability(
     samples: around every row at every sigma; the same displacements serve all rows and sigmas.
     half_width: as many samples as make every interval this narrow to both sides, instead of `samples`.
     gamma: the share of samples to ask about.
-    within: with gamma, how narrow the interval of a row gets that cannot be told from gamma (outcome borderline).
+    within: with gamma, how narrow to either side of its middle the interval gets of a row whose interval has gamma in it
+        (outcome borderline).
     noise: "gaussian" (deviation sigma in every feature) or "ball" (uniform, of radius sigma).
     directions: an array whose rows are the directions to move along instead of the features, such as principal
         directions times their deviations.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,12 @@ NoiseKind parse_noise(const std::string& text) {
 
 std::string noise_name(NoiseKind kind) { return kind == NoiseKind::gaussian ? "gaussian" : "ball"; }
 
+bool certifiable(const NoiseOptions& options) {
+  return options.kind == NoiseKind::gaussian && options.directions.rows() == 0 &&
+         std::none_of(options.schema.begin(), options.schema.end(),
+                      [](const Feature& f) { return f.fixed || f.integer || f.bounded(); });
+}
+
 Noise::Noise(NoiseOptions options, std::size_t inputs, std::uint64_t seed)
     : options_(std::move(options)), seed_(seed) {
   const Matrix<double>& directions = options_.directions;
@@ -53,6 +60,11 @@ Noise::Noise(NoiseOptions options, std::size_t inputs, std::uint64_t seed)
     if (!std::isfinite(directions.view().data[i]))
       throw Error(ErrorCode::input,
                   fmt::format("direction {} has a value that is not finite", i / directions.columns()));
+  }
+  for (std::size_t k = 0; k < directions.rows(); ++k) {
+    const std::span<const double> direction(directions.row(k), directions.columns());
+    if (std::all_of(direction.begin(), direction.end(), [](double value) { return value == 0; }))
+      throw Error(ErrorCode::input, fmt::format("direction {} has length 0", k));
   }
   dimension_ = directions.rows() > 0 ? directions.rows() : moving(options_.schema, inputs);
   if (dimension_ == 0) throw Error(ErrorCode::usage, "the schema fixes every feature: nothing can be moved");
@@ -73,7 +85,8 @@ void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, b
       squares += static_cast<double>(z[j]) * z[j];
     }
     const double uniform = draw_uniform({.seed = seed_, .stream = Stream::noise_radius, .sample = sample}, 0);
-    step *= std::pow(uniform, 1 / static_cast<double>(dimension_)) / std::sqrt(squares);
+    // Normal numbers that are all 0 have no direction: the sample is the row.
+    if (squares > 0) step *= std::pow(uniform, 1 / static_cast<double>(dimension_)) / std::sqrt(squares);
   }
   if (directions.rows() == 0) {
     for (std::size_t j = 0; j < x.size(); ++j) out[j] = step * static_cast<double>(z[j]);
@@ -83,6 +96,8 @@ void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, b
       const double part = step * static_cast<double>(z[k]);
       for (std::size_t j = 0; j < x.size(); ++j) out[j] += part * directions.row(k)[j];
     }
+    // A sum past all numbers in both directions must not look like a missing value.
+    for (double& moved : out) moved = std::isnan(moved) ? std::numeric_limits<double>::infinity() : moved;
   }
   if (options_.schema.empty()) {
     for (std::size_t j = 0; j < x.size(); ++j) out[j] += x[j];

@@ -1,14 +1,27 @@
 #include "harmonia/core/statistics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include "harmonia/core/error.hpp"
+
 namespace harmonia {
+
+bool is_confidence(double confidence) { return confidence > 0 && confidence <= 1 - kLeastDoubt; }
+
+void check_confidence(double confidence) {
+  if (is_confidence(confidence)) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("confidence is {}; expected between 0 and 1 - {}", confidence, kLeastDoubt));
+}
 
 double student_t_quantile(double p, double freedom) {
   return boost::math::quantile(boost::math::students_t(freedom), p);
@@ -31,8 +44,9 @@ Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double c
 std::uint64_t wilson_trials(double half_width, double confidence) {
   // Widest where half of the trials are successes: z/2 / sqrt(n + z²).
   const double z = normal_quantile(0.5 + confidence / 2);
-  return static_cast<std::uint64_t>(
-      std::max(1.0, std::ceil(z * z * (1 / (4 * half_width * half_width) - 1))));
+  const double root = z / (2 * half_width), trials = std::ceil(root * root - z * z);
+  if (!(trials < 0x1p64)) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(std::max(1.0, trials));
 }
 
 double clopper_pearson_low(std::uint64_t successes, std::uint64_t trials, double confidence) {

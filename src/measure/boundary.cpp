@@ -12,6 +12,7 @@
 #include "boundary_normal.hpp"
 #include "boundary_summary.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/data/spread.hpp"
@@ -41,10 +42,7 @@ void check(const BoundaryOptions& options, const ModelInfo& model, std::size_t i
   if (!(options.step >= 0) || !std::isfinite(options.step)) {
     throw Error(ErrorCode::usage, fmt::format("step is {}; expected a number above 0", options.step));
   }
-  if (!(options.confidence > 0 && options.confidence < 1)) {
-    throw Error(ErrorCode::usage,
-                fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
-  }
+  check_confidence(options.confidence);
   if (!options.schema.empty() && options.schema.size() != inputs) {
     throw Error(ErrorCode::usage, fmt::format("the schema has {} features; the data has {} columns",
                                               options.schema.size(), inputs));

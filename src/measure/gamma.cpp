@@ -11,6 +11,7 @@
 
 #include "gamma_summary.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
@@ -32,10 +33,7 @@ void check(const GammaOptions& options, const ModelInfo& model, std::size_t inpu
     throw Error(ErrorCode::input,
                 fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
   }
-  if (!(options.confidence > 0 && options.confidence < 1)) {
-    throw Error(ErrorCode::usage,
-                fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
-  }
+  check_confidence(options.confidence);
   if (!(options.precision >= 0) || !(options.floor >= 0) ||
       !std::isfinite(options.precision + options.floor)) {
     throw Error(ErrorCode::usage,

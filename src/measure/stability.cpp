@@ -11,13 +11,13 @@
 #include "asked_twice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "missing.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 32;  // that the keyed generator tells apart
-constexpr std::size_t kWaveNumbers = std::size_t{1} << 21;      // answers that a wave keeps
-constexpr std::size_t kLeastWave = 1024, kMostWave = 65536;     // points
+constexpr std::size_t kWaveNumbers = std::size_t{1} << 21;   // answers that a wave keeps
+constexpr std::size_t kLeastWave = 1024, kMostWave = 65536;  // points
 
 void check(const StabilityOptions& options, const ModelInfo& model, std::size_t inputs) {
   if (inputs != model.inputs) {
@@ -33,10 +33,7 @@ void check(const StabilityOptions& options, const ModelInfo& model, std::size_t 
       throw Error(ErrorCode::usage, fmt::format("sigma {} is not above {}; expected them to ascend", sigma,
                                                 options.sigmas[i - 1]));
   }
-  if (!(options.confidence > 0 && options.confidence < 1)) {
-    throw Error(ErrorCode::usage,
-                fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
-  }
+  check_confidence(options.confidence);
   if (!(options.half_width >= 0 && options.half_width < 1)) {
     throw Error(ErrorCode::usage,
                 fmt::format("half-width is {}; expected between 0 and 1", options.half_width));
@@ -46,9 +43,22 @@ void check(const StabilityOptions& options, const ModelInfo& model, std::size_t 
                 fmt::format("gamma asks about one sigma; {} were given", options.sigmas.size()));
   }
   const std::uint64_t samples = stability_samples(options);
-  if (samples == 0 || samples > kMostSamples) {
-    throw Error(ErrorCode::usage, fmt::format("{} samples; expected from 1 to {}", samples, kMostSamples));
+  if (samples == 0 || samples > kMostNoiseSamples) {
+    throw Error(ErrorCode::usage,
+                fmt::format("{} samples; expected from 1 to {}", samples, kMostNoiseSamples));
   }
+}
+
+// Where the mean share of the population lies, from two rows or more.
+Interval interval_over_rows(const Moments& shares, double confidence) {
+  const double mean = shares.mean();
+  if (shares.variance() > 0) {
+    const double t = student_t_quantile(0.5 + confidence / 2, static_cast<double>(shares.count() - 1));
+    return mean_interval(shares, t);
+  }
+  // All alike: rows of any other share may be as many as can be missed in so many draws.
+  const double unseen = 1 - clopper_pearson_low(shares.count(), shares.count(), confidence);
+  return {mean - unseen * mean, mean + unseen * (1 - mean)};
 }
 
 /// Noise samples around one row at one sigma, as they are counted.
@@ -91,7 +101,7 @@ class Driver {
   void measure(const RowBlock& block) {
     const std::size_t first = result_.rows.size();
     for (std::size_t i = 0; i < block.values.rows(); ++i) {
-      check_missing(block, i);
+      check_missing(asker_.model().info(), {block.values.row(i), block.values.columns()}, block.number(i));
       StabilityRow row;
       row.row = block.number(i);
       if (!block.ids.empty()) row.id = block.ids[i];
@@ -133,17 +143,6 @@ class Driver {
     std::size_t start, count;
   };
 
-  void check_missing(const RowBlock& block, std::size_t i) const {
-    const ModelInfo& model = asker_.model().info();
-    if (model.takes_missing) return;
-    for (std::size_t j = 0; j < block.values.columns(); ++j) {
-      if (!std::isnan(block.values.row(i)[j])) continue;
-      throw Error(ErrorCode::input,
-                  fmt::format("row {}, column {} is missing (NaN); model {} takes no missing values",
-                              block.number(i), j, model.name));
-    }
-  }
-
   std::uint64_t row_cost() const { return 1 + most_ * options_.sigmas.size(); }
 
   // Whether the budget allows a further row all that it may take. None if that is known only when the rows
@@ -151,12 +150,7 @@ class Driver {
   std::optional<bool> affordable() const {
     const std::uint64_t left = run_.ledger.left();
     if (left == Ledger::kUnlimited) return true;
-    std::uint64_t promised = 0;
-    for (const Around& around : active_) {
-      promised += around.started ? 0 : 1;
-      for (const Cell& cell : around.cells) promised += cell.done ? 0 : most_ - cell.asked;
-    }
-    if (row_cost() + promised <= left) return true;
+    if (row_cost() + promised_ <= left) return true;
     return active_.empty() ? std::optional(false) : std::nullopt;
   }
 
@@ -176,6 +170,7 @@ class Driver {
       around.cells.resize(options_.sigmas.size());
       for (Cell& cell : around.cells) cell.wanted = result_.looks ? result_.looks->first : most_;
       active_.push_back(std::move(around));
+      promised_ += row_cost();
       ask(active_.back());
     }
   }
@@ -208,6 +203,7 @@ class Driver {
       }
     };
     const std::vector<long long> classes = ask_classes(asker_, points_, write);
+    promised_ -= points_;
     for (const Request& request : requests_) {
       if (request.cell == nullptr) {
         request.around->started = true;
@@ -223,7 +219,9 @@ class Driver {
   void settle(std::span<StabilityRow> rows) {
     for (Around& around : active_) {
       for (Cell& cell : around.cells) {
-        if (!cell.done && cell.asked == cell.wanted) look(around, cell);
+        if (cell.done || cell.asked != cell.wanted) continue;
+        look(around, cell);
+        if (cell.done) promised_ -= most_ - cell.asked;
       }
     }
     std::erase_if(active_, [&](const Around& around) {
@@ -273,7 +271,7 @@ class Driver {
                          .certified_radius = {},
                          .frequencies = {cell.counts.begin(), cell.counts.end()},
                          .outcome = outcome_of(around, cell)};
-    if (noise_.options().kind == NoiseKind::gaussian) {
+    if (certifiable(noise_.options())) {
       const double low = clopper_pearson_low(own, cell.asked, 1 - error_);
       if (low > 0.5) point.certified_radius = sigma * normal_quantile(low);
     }
@@ -284,8 +282,11 @@ class Driver {
     row.decided_class = around.decided_class;
     for (std::size_t s = 0; s < around.cells.size(); ++s)
       row.points.push_back(point_of(around, around.cells[s], options_.sigmas[s]));
-    row.background = row.points.back().most_frequent();
-    for (std::size_t s = row.points.size(); s-- > 0 && row.points[s].most_frequent() != around.decided_class;)
+    const auto keeps = [&](const StabilityPoint& point) {
+      return point.most_frequent(around.decided_class) == around.decided_class;
+    };
+    row.background = row.points.back().most_frequent(around.decided_class);
+    for (std::size_t s = row.points.size(); s-- > 0 && !keeps(row.points[s]);)
       row.takeover = row.points[s].sigma;
   }
 
@@ -327,17 +328,16 @@ class Driver {
         own.add(point.probability);
         below.add(point.probability - point.wilson.low);
         above.add(point.wilson.high - point.probability);
-        mean.holding += point.most_frequent() == row.decided_class ? 1 : 0;
+        mean.holding += point.most_frequent(*row.decided_class) == *row.decided_class ? 1 : 0;
       }
       mean.rows = own.count();
       mean.probability = own.mean();
-      // Rows share their noise, so that its error does not average out: it is at most the rows' mean one.
-      const double spread =
-          own.count() < 2 ? 0
-                          : own.standard_error() * student_t_quantile(0.5 + options_.confidence / 2,
-                                                                      static_cast<double>(own.count() - 1));
-      mean.interval = {std::max(0.0, own.mean() - std::hypot(spread, below.mean())),
-                       std::min(1.0, own.mean() + std::hypot(spread, above.mean()))};
+      if (own.count() >= 2) {
+        // Rows share their noise, so that its error does not average out: it is at most the rows' mean one.
+        const Interval rows = interval_over_rows(own, options_.confidence);
+        mean.interval = {std::max(0.0, own.mean() - std::hypot(own.mean() - rows.low, below.mean())),
+                         std::min(1.0, own.mean() + std::hypot(rows.high - own.mean(), above.mean()))};
+      }
       result_.means.push_back(mean);
     }
   }
@@ -351,6 +351,7 @@ class Driver {
   std::size_t wave_;
   StabilityResult result_;
   std::deque<Around> active_;
+  std::uint64_t promised_ = 0;  // evaluations that active rows may still take
   std::vector<Request> requests_;
   std::size_t points_ = 0, rows_done_ = 0, rows_before_ = 0;
   std::optional<std::size_t> rows_;
@@ -363,15 +364,26 @@ std::string stability_outcome_name(StabilityOutcome outcome) {
   return names[static_cast<std::size_t>(outcome)];
 }
 
-long long StabilityPoint::most_frequent() const {
+long long StabilityPoint::most_frequent(long long own) const {
   return std::max_element(frequencies.begin(), frequencies.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
+                          [&](const auto& a, const auto& b) {
+                            return a.second != b.second ? a.second < b.second
+                                                        : b.first == own && a.first != own;
+                          })
       ->first;
 }
 
 std::uint64_t stability_samples(const StabilityOptions& options) {
   if (options.gamma) return stability_looks(*options.gamma, options.margin, options.confidence).most;
-  return options.half_width > 0 ? wilson_trials(options.half_width, options.confidence) : options.samples;
+  if (!(options.half_width > 0)) return options.samples;
+  check_confidence(options.confidence);
+  const std::uint64_t samples = wilson_trials(options.half_width, options.confidence);
+  if (samples > kMostNoiseSamples) {
+    throw Error(ErrorCode::usage,
+                fmt::format("half-width {} needs more than {} samples a row; expected a wider one",
+                            options.half_width, kMostNoiseSamples));
+  }
+  return samples;
 }
 
 std::uint64_t stability_cost(const StabilityOptions& options, std::uint64_t rows) {

@@ -9,8 +9,6 @@
 namespace harmonia {
 namespace {
 
-constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 32;  // that the keyed generator tells apart
-
 void check_share(const char* name, double value) {
   if (value > 0 && value < 1) return;
   throw Error(ErrorCode::usage, fmt::format("{} is {}; expected between 0 and 1", name, value));
@@ -46,10 +44,10 @@ std::uint64_t samples_that_settle(double gamma, double margin, double error) {
   std::uint64_t enough = 1;
   while (!settles(enough, gamma, margin, error)) {
     enough *= 2;
-    if (enough > kMostSamples) {
+    if (enough > kMostNoiseSamples) {
       throw Error(ErrorCode::usage,
                   fmt::format("margin {} needs more than {} samples a row; expected a wider one", margin,
-                              kMostSamples));
+                              kMostNoiseSamples));
     }
   }
   std::uint64_t few = enough / 2;
@@ -65,7 +63,7 @@ std::uint64_t samples_that_settle(double gamma, double margin, double error) {
 StabilityLooks stability_looks(double gamma, double margin, double confidence) {
   check_share("gamma", gamma);
   check_share("margin", margin);
-  check_share("confidence", confidence);
+  check_confidence(confidence);
   // More looks make each stricter, which takes more samples, which may take a further look.
   for (std::size_t looks = 1;; ++looks) {
     const double error = (1 - confidence) / static_cast<double>(looks);

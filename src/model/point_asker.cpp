@@ -16,6 +16,23 @@ struct PointAsker::Batch {
   Matrix<float> narrow;  // the points for a model of single precision
 };
 
+namespace {
+
+// Rows are finite, and so a point is that was not moved too far.
+template <class T>
+void check_points(const Matrix<T>& points, const ModelInfo& model) {
+  const T *const first = points.row(0), *const end = first + points.rows() * points.columns();
+  const T* const wrong = std::find_if(first, end, [](T value) { return std::isinf(value); });
+  if (wrong == end) return;
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("a point to ask is infinite in column {} as a {}-bit number of model {}; expected a "
+                  "smaller sigma, or data of smaller values",
+                  static_cast<std::size_t>(wrong - first) % points.columns(), 8 * sizeof(T), model.name));
+}
+
+}  // namespace
+
 PointAsker::PointAsker(const Model& model, std::size_t batch, Run& run)
     : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
   slots_ = whole_slots(model.info(), batch, pool_.threads());
@@ -42,8 +59,10 @@ void PointAsker::ask(std::size_t count, const Write& write, MatrixView<double> a
       own.narrow.resize(part, info.inputs);
       std::transform(own.points.row(0), own.points.row(0) + part * info.inputs, own.narrow.row(0),
                      [](double v) { return static_cast<float>(v); });
+      check_points(own.narrow, info);
       model_.evaluate(std::as_const(own.narrow).view(), y);
     } else {
+      check_points(own.points, info);
       model_.evaluate(std::as_const(own.points).view(), y);
     }
     const double* const end = y.data + y.rows * y.columns;

@@ -85,8 +85,8 @@ Json curve_of(const StabilityResult& result) {
     const bool any = mean.rows > 0;
     list.push_back({{"sigma", mean.sigma},
                     {"mean", any ? Json(mean.probability) : Json(nullptr)},
-                    {"low", any ? Json(mean.interval.low) : Json(nullptr)},
-                    {"high", any ? Json(mean.interval.high) : Json(nullptr)},
+                    {"low", mean.interval ? Json(mean.interval->low) : Json(nullptr)},
+                    {"high", mean.interval ? Json(mean.interval->high) : Json(nullptr)},
                     {"rows", mean.rows},
                     {"holding", mean.holding}});
   }
@@ -203,8 +203,9 @@ std::string stability_csv(const StabilityRunRecord& record, const StabilityResul
       }
       const StabilityPoint& p = row.points[s];
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", place, p.sigma, p.probability, p.wilson.low,
-                          p.wilson.high, p.exact.low, p.exact.high, p.samples, p.most_frequent(),
-                          csv_field(p.certified_radius), stability_outcome_name(p.outcome));
+                          p.wilson.high, p.exact.low, p.exact.high, p.samples,
+                          p.most_frequent(*row.decided_class), csv_field(p.certified_radius),
+                          stability_outcome_name(p.outcome));
     }
   }
   return text;

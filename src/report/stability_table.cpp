@@ -81,8 +81,8 @@ std::string mean_table(const StabilityRunRecord& record, const StabilityResult& 
     const StabilityMean& mean = result.means[s];
     if (mean.rows == 0) continue;
     text += line(fmt::format("  {:>10.4g}  {:>9}  {:<18}  {:>12}  {}", mean.sigma, share(mean.probability),
-                             interval_of(mean.interval), fmt::format("{} of {}", mean.holding, mean.rows),
-                             bar(mean.probability)));
+                             mean.interval ? interval_of(*mean.interval) : "-",
+                             fmt::format("{} of {}", mean.holding, mean.rows), bar(mean.probability)));
   }
   return text + omitted(result.means.size()) +
          fmt::format(
@@ -135,7 +135,7 @@ std::string question_text(const StabilityRunRecord& record, const StabilityResul
   if (rows[StabilityOutcome::unstable] > 0)
     text += fmt::format(", {} not", grouped(rows[StabilityOutcome::unstable]));
   if (rows[StabilityOutcome::borderline] > 0) {
-    text += fmt::format(", {} borderline (gamma lies in the interval, which is within ± {})",
+    text += fmt::format(", {} borderline (gamma lies in the interval, which is at most ± {} wide)",
                         grouped(rows[StabilityOutcome::borderline]), record.options.margin);
   }
   if (rows[StabilityOutcome::budget] > 0)
@@ -146,8 +146,10 @@ std::string question_text(const StabilityRunRecord& record, const StabilityResul
 }  // namespace
 
 std::string stability_looks_text(const StabilityOptions& options, const StabilityLooks& looks) {
-  return fmt::format("gamma {} to within {} at confidence {} takes from {} to {} samples a row",
-                     *options.gamma, options.margin, options.confidence, looks.first, grouped(looks.most));
+  return fmt::format(
+      "which side of gamma {} at confidence {}, or an interval at most ± {} wide, takes from {} to {} "
+      "samples a row",
+      *options.gamma, options.confidence, options.margin, looks.first, grouped(looks.most));
 }
 
 std::string stability_text(const StabilityRunRecord& record, const StabilityResult& result) {

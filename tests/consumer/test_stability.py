@@ -110,6 +110,7 @@ def test_directions_noise_and_scale(run, tmp_path):
     result, _, _ = run(HALF, "uniform:3", "--sigma", "9", "--directions", along)
     assert [row["probability"] for row in result["rows"]] == [1, 1, 1]
     assert result["options"]["directions"] == 1
+    assert all(row["certified_radius"] is None for row in result["rows"])
     result, _, _ = run(HALF, "uniform:3", "--sigma", "9", "--noise", "ball", "--scale", "std")
     assert result["options"]["noise"] == "ball" and result["options"]["schema"]
     assert all(row["certified_radius"] is None for row in result["rows"])
@@ -152,6 +153,11 @@ def test_pictures(run, tmp_path):
         (["--sigma", "1", "--within", "0.1"], "--within requires --gamma"),
         (["--sigma", "1", "--half-width", "0.5"], "expected a number above 0 and below 0.5"),
         (["--sigma", "1", "--confidence", "1"], "expected a number between 0 and 1"),
+        (["--sigma", "1", "--confidence", "0.9999999999999999"], "expected a number between 0 and 1 - 1e-12"),
+        (["--sigma", "1", "--half-width", "1e-200"], "half-width 1e-200 needs more than 4294967296 samples a row"),
+        (["--sigma", "1", "--half-width", "1e-200", "--dry-run"], "half-width 1e-200 needs more than"),
+        (["--sigma", "1", "--directions", "{still}"], "direction 0 has length 0"),
+        (["--sigma", "1e308"], "a point to ask is infinite in column"),
         (["--sigma", "1", "--noise", "red"], "--noise"),
         (["--sigma", "1", "--image", "2x2"], "--image '2x2'; expected HEIGHTxWIDTH of rows of 2 features"),
         (["--sigma", "1", "--image", "x"], "--image 'x'; expected HEIGHTxWIDTH of rows of 2 features"),
@@ -162,7 +168,9 @@ def test_pictures(run, tmp_path):
 def test_mistakes_are_one_line(harmonia, tmp_path, arguments, message):
     wide = tmp_path / "wide.csv"
     wide.write_text("1,0,0\n")
-    done = harmonia("stability", HALF, "uniform:2", *[a.format(wide=wide) for a in arguments])
+    still = tmp_path / "still.csv"
+    still.write_text("0,0\n")
+    done = harmonia("stability", HALF, "uniform:2", *[a.format(wide=wide, still=still) for a in arguments])
     assert done.returncode == 2 and done.stdout == ""
     assert message in done.stderr and done.stderr.count("\n") == 1
 

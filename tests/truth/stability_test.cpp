@@ -92,6 +92,39 @@ TEST(Stability, BallNoiseCertifiesNothing) {
   EXPECT_FALSE(result.rows[0].points[0].certified_radius);
 }
 
+// Along the boundary the class never changes, however near it is: nothing is known of other points.
+TEST(Stability, OtherNoiseThanTheTheoremsCertifiesNothing) {
+  const auto model = make_function_model("half-space", 2, {{"d", 1}});
+  const auto certified = [&](const NoiseOptions& noise) {
+    StabilityOptions options = at({1}, 100);
+    options.noise = noise;
+    EXPECT_EQ(certifiable(noise),
+              measure(*model, {{-5, 0}}, options).rows[0].points[0].certified_radius.has_value());
+    return certifiable(noise);
+  };
+  EXPECT_TRUE(certified({}));
+  NoiseOptions along;
+  along.directions = rows_of({{0, 1}});
+  EXPECT_FALSE(certified(along));
+  NoiseOptions plain;
+  plain.schema = plain_schema({"x", "y"});
+  plain.schema[0].scale = 3;
+  EXPECT_TRUE(certified(plain));
+  NoiseOptions fixed = plain, whole = plain, bounded = plain;
+  fixed.schema[0].fixed = true;
+  EXPECT_FALSE(certified(fixed));
+  whole.schema[1].integer = true;
+  EXPECT_FALSE(certified(whole));
+  bounded.schema[1].upper = 9;
+  EXPECT_FALSE(certified(bounded));
+}
+
+TEST(Noise, ADirectionOfLengthZeroIsRefused) {
+  NoiseOptions options;
+  options.directions = rows_of({{0, 1}, {0, 0}});
+  test::expect_error(ErrorCode::input, "direction 1 has length 0", [&] { Noise(options, 2, 1); });
+}
+
 // At least 93 % of 1,000 repeats: a true 95 % falls below that with probability 0.003.
 TEST(Stability, IntervalsCoverAsStated) {
   for (const double distance : {0.5, 1.5, 2.5}) {
@@ -117,6 +150,32 @@ TEST(Stability, HalfWidthGivesTheSamplesThatItNeeds) {
   EXPECT_GT(wider.high - wider.low, 0.06);
   const StabilityResult result = measure(*make_function_model("half-space", 1), {{0}}, options);
   EXPECT_EQ(result.rows[0].points[0].samples, 1064U);
+}
+
+TEST(Stability, TheMeansIntervalIsOverRows) {
+  const auto model = make_function_model("half-space", 1, {{"d", 1}});
+  EXPECT_FALSE(measure(*model, {{0}}, at({1}, 100)).means[0].interval);
+  // Ten rows that all keep their class: one in twenty samples of ten misses rows that are 26 % of all.
+  const std::vector<std::vector<double>> far(10, {-1e6});
+  const StabilityMean alike = measure(*model, far, at({1}, 100000)).means[0];
+  EXPECT_EQ(alike.probability, 1);
+  ASSERT_TRUE(alike.interval);
+  EXPECT_NEAR(alike.interval->low, std::pow(0.05, 0.1), 1e-6);
+  EXPECT_EQ(alike.interval->high, 1);
+  // A long tail to below reaches further down than up.
+  std::vector<std::vector<double>> tail = far;
+  tail[0] = {1};
+  const StabilityMean skewed = measure(*model, tail, at({1}, 100000)).means[0];
+  ASSERT_TRUE(skewed.interval);
+  EXPECT_GT(skewed.probability - skewed.interval->low, 1.2 * (skewed.interval->high - skewed.probability));
+}
+
+TEST(Stability, OfEqualsTheRowsOwnClassIsTheMostFrequent) {
+  StabilityPoint point;
+  point.frequencies = {{1, 4}, {2, 5}, {3, 5}, {4, 5}};
+  EXPECT_EQ(point.most_frequent(3), 3);
+  EXPECT_EQ(point.most_frequent(4), 4);
+  EXPECT_EQ(point.most_frequent(1), 2);
 }
 
 // A ball's class loses to what is around it.
@@ -287,6 +346,19 @@ TEST(Stability, WrongOptionsAreRefused) {
   fails(asking(1, 1), "gamma is 1; expected between 0 and 1");
   fails(asking(0.7, 1, 0), "margin is 0; expected between 0 and 1");
   fails(asking(0.7, 1, 1e-6), "margin 1e-06 needs more than 4294967296 samples a row; expected a wider one");
+  StabilityOptions narrow = at({1}), sure = at({1}), surer = asking(0.7, 1);
+  narrow.half_width = 1e-200;
+  fails(narrow, "half-width 1e-200 needs more than 4294967296 samples a row; expected a wider one");
+  sure.confidence = surer.confidence = 0.9999999999999999;
+  fails(sure, "confidence is 0.9999999999999999; expected between 0 and 1 - 1e-12");
+  fails(surer, "confidence is 0.9999999999999999; expected between 0 and 1 - 1e-12");
+  sure.confidence = surer.confidence = 1 - kLeastDoubt;
+  EXPECT_EQ(measure(*model, {{0}}, sure).rows[0].points.size(), 1U);
+  EXPECT_EQ(measure(*model, {{0}}, surer).rows[0].points.size(), 1U);
+  fails(
+      at({1e308}),
+      "a point to ask is infinite in column 0 as a 64-bit number of model fn:half-space?n=1&d=1; expected a "
+      "smaller sigma, or data of smaller values");
   StabilityOptions several = asking(0.7, 1);
   several.sigmas = {1, 2};
   fails(several, "gamma asks about one sigma; 2 were given");

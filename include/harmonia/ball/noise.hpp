@@ -30,11 +30,20 @@ struct NoiseOptions {
                               ///< normal number times sigma; empty: the features
 };
 
+/// Samples that are told apart, at most.
+constexpr std::uint64_t kMostNoiseSamples = std::uint64_t{1} << 32;
+
+/// Whether the radius of [Cohen 2019, theorem 1] holds for the noise: gaussian and the same in every feature,
+/// in units of the scales. Directions, and features that are fixed, bounded or whole, make another noise of
+/// it.
+bool certifiable(const NoiseOptions& options);
+
 /// Points around rows. Sample k is the same displacement for every row and every sigma (common random
 /// numbers), so that a class frequency is a function of sigma alone and rows can be compared.
 class Noise {
  public:
-  /// Throws Error(usage) if schema or directions are not of `inputs` features.
+  /// Throws Error(usage) if schema or directions are not of `inputs` features, Error(input) for a direction
+  /// that is not finite or has length 0.
   Noise(NoiseOptions options, std::size_t inputs, std::uint64_t seed);
 
   const NoiseOptions& options() const { return options_; }

@@ -12,6 +12,13 @@ struct Interval {
   double high = 0;
 };
 
+/// Whether intervals can be had at the confidence: it is above 0, and what it leaves can still be shared
+/// among some thousand intervals before a level rounds to 1.
+constexpr double kLeastDoubt = 1e-12;
+bool is_confidence(double confidence);
+/// Throws Error(usage) if not.
+void check_confidence(double confidence);
+
 /// The p-quantile of Student's t distribution with `freedom` degrees of freedom, freedom >= 1.
 double student_t_quantile(double p, double freedom);
 
@@ -23,7 +30,8 @@ double normal_cdf(double z);
 /// with about the confidence asked.
 Interval wilson_interval(std::uint64_t successes, std::uint64_t trials, double confidence);
 
-/// The fewest trials after which Wilson's interval is never wider than this to either side of its middle.
+/// The fewest trials after which Wilson's interval is never wider than this to either side of its middle; the
+/// largest number there is if they are more.
 std::uint64_t wilson_trials(double half_width, double confidence);
 
 /// The same by Clopper and Pearson: covers with the confidence asked at least.

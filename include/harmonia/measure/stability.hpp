@@ -23,9 +23,9 @@ struct StabilityOptions {
   double half_width = 0;          ///< as many samples as make Wilson's interval this narrow; 0: `samples`
   double confidence = 0.95;       ///< of every interval
   std::optional<double> gamma{};  ///< asks of one sigma: has the row's class at least this probability?
-  double margin = 0.01;           ///< of that question: closer to gamma is a borderline case
-  std::size_t pictures = 0;       ///< keep this many noise samples of every row, from the least sigma to the
-                                  ///< largest, of data of at most kPicturedRows rows
+  double margin = 0.01;  ///< of that question: half the width down to which an undecided interval is sampled
+  std::size_t pictures = 0;  ///< keep this many noise samples of every row, from the least sigma to the
+                             ///< largest, of data of at most kPicturedRows rows
   NoiseOptions noise{};
   std::size_t batch = 0;  ///< points held in memory at once, over all threads; 0: chosen for the model
 };
@@ -38,7 +38,7 @@ enum class StabilityOutcome {
   sampled,     ///< as many samples as were asked for
   stable,      ///< the class has probability gamma or more
   unstable,    ///< it has less
-  borderline,  ///< its probability is gamma up to the margin
+  borderline,  ///< neither is known: gamma lies in the exact interval, which is at most 2 · margin wide
   budget,      ///< the run's evaluations ran out: no values
 };
 
@@ -52,14 +52,14 @@ struct StabilityPoint {
   double probability = 0;  ///< share of samples of the row's own class
   Interval wilson, exact;  ///< with probability >= confidence (of Wilson's: about) its expectation is inside
   /// With probability >= confidence no point nearer to the row than this has another most probable class
-  /// under the same noise [Cohen 2019, theorem 1], in the noise's units; gaussian noise alone, none if the
-  /// class is not known to have more than half.
+  /// under the same noise [Cohen 2019, theorem 1], in units of the scales. None if the class is not known to
+  /// have more than half, or the noise is not certifiable().
   std::optional<double> certified_radius;
   std::vector<std::pair<long long, std::uint64_t>> frequencies;  ///< samples by class, ascending
   StabilityOutcome outcome = StabilityOutcome::sampled;
 
-  /// The class of most samples, the least of equals.
-  long long most_frequent() const;
+  /// The class of most samples; of equals the row's `own`, or else the least.
+  long long most_frequent(long long own) const;
 };
 
 /// A noise sample to look at.
@@ -85,8 +85,12 @@ struct StabilityMean {
   double sigma = 0;
   std::size_t rows = 0;     ///< that have values
   double probability = 0;   ///< mean over the rows
-  Interval interval;        ///< of the mean over the rows' population, at the confidence; covers shared noise
   std::size_t holding = 0;  ///< rows whose own class is the most frequent
+  /// Of the mean over the rows' population, with about the confidence asked: Student's t with Hall's
+  /// correction for skewness, and the error of the noise, which rows share. Where all rows have the same
+  /// share, as many rows of any other are allowed for as so few can miss, 1 − (1 − confidence)^(1/rows) of
+  /// the population. None for fewer than two rows.
+  std::optional<Interval> interval;
 };
 
 /// How the question is answered: looks at 1, 2, 4, … times `first` samples and at `most`, which settles it.
@@ -110,11 +114,12 @@ struct StabilityResult {
 /// all rows and sigmas (common random numbers), so that curves are smooth in sigma and rows can be compared;
 /// the samples of one row and sigma are independent. Each interval holds for itself. With a gamma, rows are
 /// sampled until it is known with the confidence asked on which side of gamma the class's probability lies,
-/// or that it is closer than the margin. Same seed, same result, whatever the threads and the batch.
-/// Throws Error for options, data or a model that cannot be used.
+/// or their exact interval, gamma in it, is at most 2 · margin wide. Same seed, same result, whatever the
+/// threads and the batch. Throws Error for options, data or a model that cannot be used.
 StabilityResult stability(const Model& model, RowSource& data, const StabilityOptions& options, Run& run);
 
-/// Samples that stability() draws around a row at every sigma, at most.
+/// Samples that stability() draws around a row at every sigma, at most. Throws Error(usage) if the options
+/// would take more than kMostNoiseSamples.
 std::uint64_t stability_samples(const StabilityOptions& options);
 
 /// How a question is answered. Throws Error(usage) if gamma, margin or confidence are not between 0 and 1, or

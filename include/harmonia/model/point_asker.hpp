@@ -26,7 +26,8 @@ class PointAsker {
   const Model& model() const { return model_; }
   Run& run() { return run_; }
 
-  /// Row i of `answers` (count × outputs) answers point i. Throws Error(model) if an answer is not finite,
+  /// Row i of `answers` (count × outputs) answers point i. Throws Error(usage) if a point is infinite in
+  /// the model's numbers (missing values, NaN, are not), Error(model) if an answer is not finite,
   /// Error(interrupted) if the run is stopped.
   void ask(std::size_t count, const Write& write, MatrixView<double> answers);
 
