@@ -40,8 +40,7 @@ void check(const PersistenceOptions& options, const ModelInfo& model, std::size_
   for (const double gamma : options.gammas) {
     if (!(gamma > 0 && gamma < 1)) fail(fmt::format("gamma is {}; expected between 0 and 1", gamma));
   }
-  if (!(options.confidence > 0 && options.confidence < 1))
-    fail(fmt::format("confidence is {}; expected between 0 and 1", options.confidence));
+  check_confidence(options.confidence);
   if (!(options.lowest > 0 && options.lowest < options.highest && std::isfinite(options.highest)))
     fail(fmt::format("sigma from {} to {}; expected a range above 0", options.lowest, options.highest));
   if (!(options.lowest >= kLeastSigma && options.highest <= kMostSigma)) {
@@ -91,13 +90,6 @@ struct RowState {
     }
   }
 };
-
-// Whether Cohen's theorem is about this noise: normal in every feature, and nowhere cut off.
-bool certifiable(const NoiseOptions& noise) {
-  const auto plain = [](const Feature& f) { return !f.fixed && !f.integer && !f.bounded(); };
-  return noise.kind == NoiseKind::gaussian && noise.directions.rows() == 0 &&
-         std::all_of(noise.schema.begin(), noise.schema.end(), plain);
-}
 
 // The largest certified radius over the sigmas of the coarse scan. The error is shared by these sigmas and, a
 // half for the first, a quarter for the second and so on, by the looks at each, whenever the sampling ended.

@@ -73,7 +73,7 @@ def test_centre_of_a_ball(run, tmp_path):
 def test_boundary_constant_and_shells(run, rows):
     result, _, done = run(HALF, rows(1.0), "--gamma", "0.7", "--sigma", "0.001..100")
     assert [(r["outcome"], r["sigma"], r["low"], r["high"]) for r in result["rows"]] == [("censored_low", None, None, 0.001)]
-    assert result["options"]["sigma_unit"] is None and "the row lies on a boundary" in done.stdout
+    assert result["options"]["sigma_unit"] is None and "for certain at no sigma" in done.stdout
     result, _, done = run(CONSTANT, rows(0.0, 5.0), "--gamma", "0.7", "--sigma", "0.001..100", "--threads", "1")
     assert [(r["outcome"], r["low"], r["high"]) for r in result["rows"]] == 2 * [("censored_high", 100, None)]
     assert result["summary"]["medians"][0]["outcome"] == "censored_high" and result["summary"]["medians"][0]["median"] is None

@@ -60,7 +60,8 @@ struct PersistenceRow {
                                     ///< censored one end is open
   std::uint64_t samples = 0;        ///< evaluations that were made for it and no earlier gamma of the row
   /// The radius within which the classifier smoothed by noise of deviation certified_sigma keeps this class
-  /// with the confidence asked [Cohen 2019]: the largest over the sigmas looked at. Gaussian noise alone.
+  /// with the confidence asked [Cohen 2019]: the largest over the sigmas of the coarse scan. None where
+  /// certifiable() says no.
   std::optional<double> certified_radius, certified_sigma;
   std::string id, label;  ///< carried from the data
 };
