@@ -19,8 +19,9 @@ bool is_confidence(double confidence) { return confidence > 0 && confidence <= 1
 
 void check_confidence(double confidence) {
   if (is_confidence(confidence)) return;
-  throw Error(ErrorCode::usage,
-              fmt::format("confidence is {}; expected between 0 and 1 - {}", confidence, kLeastDoubt));
+  const bool too_sure = confidence < 1 && confidence > 0;
+  throw Error(ErrorCode::usage, fmt::format("confidence is {}; expected between 0 and 1{}", confidence,
+                                            too_sure ? fmt::format(" - {}", kLeastDoubt) : ""));
 }
 
 double student_t_quantile(double p, double freedom) {
