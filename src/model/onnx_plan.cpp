@@ -73,7 +73,7 @@ void plan_input(OnnxPlan& plan, const OnnxValue& input, std::span<const double> 
   for (std::size_t i = 1; i < plan.shape.size(); ++i) {
     if (plan.shape[i] <= 0) {
       refuse(file, fmt::format("input {} has the shape {}; expected a fixed size but for the rows",
-                               in_quotes(input.name), shape_text(*input.dims)));
+                               in_quotes(input.name), shape_text(input.dims.value_or(plan.shape))));
     }
     if (plan.shape[i] > kWidest / width) {
       refuse(file, fmt::format("input {} has the shape {}; expected fewer than 2^31 features",
