@@ -58,7 +58,7 @@ struct PersistenceRow {
   std::optional<double> sigma;      ///< of a crossing
   std::optional<double> low, high;  ///< about as often as the confidence says sigma* lies between; where it
                                     ///< is censored one end is open
-  std::uint64_t samples = 0;  ///< evaluations that were made for it and no earlier gamma of the row
+  std::uint64_t samples = 0;        ///< evaluations that were made for it and no earlier gamma of the row
   /// The radius within which the classifier smoothed by noise of deviation certified_sigma keeps this class
   /// with the confidence asked [Cohen 2019]: the largest over the sigmas of the coarse scan. None where
   /// certifiable() says no.
