@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What harmonia.gamma of a Python function costs over calling the function directly on the same batches.
 
-For each model: the batches of one run are kept; then the run and the direct calls are timed in turn, several times,
-and the shortest times compared, by the clock and by the processor time of the process, which other programs on the
-machine disturb less. The target is a ratio of at most 1.05. Needs the package, scikit-learn and NumPy.
+For each model: the batches of one run are kept; then the run and the direct calls are timed in turn, many times, so
+that what else the machine does disturbs both alike. Printed are the median of the ratios and their middle half. The
+target is a ratio of at most 1.05. Needs the package, scikit-learn and NumPy.
     python3 bench/python_overhead.py [REPEATS]
 """
 
@@ -46,9 +46,9 @@ def measure(name, function, rows, repeats, **options):
         return function(x)
 
     def timed(work):
-        clock, processor = time.perf_counter(), time.process_time()
+        start = time.perf_counter()
         work()
-        return time.perf_counter() - clock, time.process_time() - processor
+        return time.perf_counter() - start
 
     def run():
         harmonia.gamma(function, rows, radius=0.1, progress=False, **options)
@@ -61,18 +61,23 @@ def measure(name, function, rows, repeats, **options):
     points = sum(len(batch) for batch in batches)
     assert points == kept.summary.evaluations, "every evaluation is one of a batch"
     run(), direct()
-    times = [(*timed(run), *timed(direct)) for _ in range(repeats)]
-    ours, ours_cpu, theirs, theirs_cpu = (min(column) for column in zip(*times))
+    times = []
+    for turn in range(repeats):  # each goes first every other time
+        first, second = (run, direct) if turn % 2 == 0 else (direct, run)
+        pair = timed(first), timed(second)
+        times.append(pair if turn % 2 == 0 else pair[::-1])
+    ours, theirs = np.array(times).T
+    low, ratio, high = np.quantile(ours / theirs, [0.25, 0.5, 0.75])
     print(
-        f"{name:38}{points:7} points {len(batches):4} calls {ours:8.3f} s {theirs:8.3f} s  ratio {ours / theirs:.3f}"
-        f"  (processor time {ours_cpu / theirs_cpu:.3f})"
+        f"{name:38}{points:7} points {len(batches):4} calls {np.median(ours):8.3f} s {np.median(theirs):8.3f} s"
+        f"  ratio {ratio:.3f}  ({low:.3f} to {high:.3f})"
     )
-    return ours / theirs
+    return ratio
 
 
 def main() -> int:
     warnings.simplefilter("ignore")
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 11
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 31
     digits, wine = load_digits(), load_wine()
     mlp = MLPClassifier((256, 128), max_iter=15, random_state=0)
     mlp = make_pipeline(StandardScaler(), mlp).fit(digits.data, digits.target)

@@ -71,6 +71,12 @@ class CallableModel final : public Model {
 
   const ModelInfo& info() const override { return info_; }
 
+  // Points written where the function will find them need not be copied.
+  void* batch_memory(std::size_t rows) const override {
+    const nb::gil_scoped_acquire held;
+    return buffer(rows)->data;
+  }
+
   void evaluate(RowsView x, MutableRowsView y) const override {
     const nb::gil_scoped_acquire held;
     const nb::object answer = x.scalar() == Scalar::float32 ? ask(x.as<float>()) : ask(x.as<double>());
@@ -124,24 +130,32 @@ class CallableModel final : public Model {
     return answer.attr("astype")("float64", "order"_a = "C");
   }
 
-  // A view of the batch's copy: what the function does to it does not reach the points.
+  // A view of an array that holds the batch: what the function does to it does not reach the caller's rows.
   template <class T>
   nb::object batch(MatrixView<const T> x) const {
-    auto found = std::find_if(buffers_.begin(), buffers_.end(),
-                              [&](const Buffer& b) { return b.free() && b.rows >= x.rows; });
-    if (found == buffers_.end()) {
-      // Too small, or kept by the function: those are its own now.
-      std::erase_if(buffers_, [](const Buffer& b) { return b.free(); });
-      if (buffers_.size() >= kMostBuffers) buffers_.erase(buffers_.begin());
-      Buffer fresh;
-      fresh.rows = x.rows;
-      fresh.array =
-          numpy_.attr("empty")(nb::make_tuple(x.rows, x.columns), sizeof(T) == 4 ? "float32" : "float64");
-      fresh.data = nb::cast<nb::ndarray<T, nb::numpy, nb::c_contig>>(fresh.array).data();
-      found = buffers_.insert(buffers_.end(), std::move(fresh));
+    auto holding = std::find_if(buffers_.begin(), buffers_.end(),
+                                [&](const Buffer& b) { return b.data == x.data && b.free(); });
+    if (holding == buffers_.end()) {
+      holding = buffer(x.rows);
+      std::memcpy(holding->data, x.data, x.rows * x.columns * sizeof(T));
     }
-    std::memcpy(found->data, x.data, x.rows * x.columns * sizeof(T));
-    return found->array[nb::slice(Py_ssize_t{0}, static_cast<Py_ssize_t>(x.rows))];
+    return holding->array[nb::slice(Py_ssize_t{0}, static_cast<Py_ssize_t>(x.rows))];
+  }
+
+  // An array of so many rows, or more, that nobody has.
+  std::vector<Buffer>::iterator buffer(std::size_t rows) const {
+    const auto found = std::find_if(buffers_.begin(), buffers_.end(),
+                                    [&](const Buffer& b) { return b.free() && b.rows >= rows; });
+    if (found != buffers_.end()) return found;
+    // Too small, or kept by the function: those are its own now.
+    std::erase_if(buffers_, [](const Buffer& b) { return b.free(); });
+    if (buffers_.size() >= kMostBuffers) buffers_.erase(buffers_.begin());
+    Buffer fresh;
+    fresh.rows = rows;
+    const bool narrow = info_.scalar == Scalar::float32;
+    fresh.array = numpy_.attr("empty")(nb::make_tuple(rows, info_.inputs), narrow ? "float32" : "float64");
+    fresh.data = nb::cast<nb::ndarray<nb::numpy, nb::c_contig>>(fresh.array).data();
+    return buffers_.insert(buffers_.end(), std::move(fresh));
   }
 
   bool fits(const nb::object& answer, std::size_t rows) const {

@@ -128,17 +128,14 @@ double RowBall::constrained(std::size_t column, double displacement, bool own) c
   return displacement;
 }
 
-double RowBall::base_coordinate(const Place& place, std::size_t column) const {
-  if (!moves(column) || place.base == 0) return x_[column];
-  if (ball_->plain()) return x_[column] + place.radius * place.base;
+double RowBall::scaled_base_coordinate(const Place& place, std::size_t column) const {
   const Feature& feature = ball_->schema()[column];
   const double displacement = (place.radius * feature.scale) * place.base;
   if (feature.integer || feature.bounded()) return x_[column] + constrained(column, displacement, false);
   return x_[column] + displacement;
 }
 
-double RowBall::own_coordinate(const Place& place) const {
-  if (ball_->plain()) return base_coordinate(place, place.own) + place.radius * place.extra;
+double RowBall::scaled_own_coordinate(const Place& place) const {
   const Feature& feature = ball_->schema()[place.own];
   const double step = place.radius * feature.scale;
   if (feature.integer || feature.bounded()) {

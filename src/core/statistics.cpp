@@ -78,22 +78,6 @@ Interval magnitude(const Interval& interval) {
   return {over_zero ? 0 : std::min(a, b), std::max(a, b)};
 }
 
-void CompensatedSum::add(double term) {
-  const double sum = sum_ + term;
-  lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
-  sum_ = sum;
-}
-
-void Moments::add(double value) {
-  ++count_;
-  const auto n = static_cast<double>(count_);
-  const double step = value - mean_, share = step / n;
-  const double square = step * share * (n - 1);
-  mean_ += share;
-  cubes_ += square * share * (n - 2) - 3 * share * squares_;
-  squares_ += square;
-}
-
 double Moments::variance() const { return count_ < 2 ? 0 : squares_ / static_cast<double>(count_ - 1); }
 
 double Moments::deviation() const { return std::sqrt(variance()); }

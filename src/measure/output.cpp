@@ -85,6 +85,11 @@ long long Observer::label(std::span<const double> outputs) const {
                           output_name(choice_), model_name_, outputs[0]));
 }
 
+std::optional<std::size_t> Observer::column(std::span<const double> centre) const {
+  if (choice_.kind == Kind::predicted) return largest(centre);
+  return choice_.kind == Kind::column ? std::optional(choice_.column) : std::nullopt;
+}
+
 void Observer::observe(std::span<const double> outputs, std::span<const double> centre,
                        std::span<double> out) const {
   switch (choice_.kind) {
@@ -95,10 +100,8 @@ void Observer::observe(std::span<const double> outputs, std::span<const double> 
       out[0] = label(outputs) == label(centre) ? 0 : 1;
       break;
     case Kind::predicted:
-      out[0] = outputs[largest(centre)];
-      break;
     case Kind::column:
-      out[0] = outputs[choice_.column];
+      out[0] = outputs[*column(centre)];
       break;
     default:
       std::copy(outputs.begin(), outputs.end(), out.begin());

@@ -132,6 +132,7 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
   if (request.centre) {
     centre_outputs_.assign(answers.row(0), answers.row(0) + answers.columns);
     observer_->observe(centre_outputs_, centre_outputs_, centre_);
+    column_ = observer_->column(centre_outputs_);
     started_ = true;
     ++i;
   }
@@ -141,9 +142,14 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
     std::transform(centre_.begin(), centre_.end(), size_.begin(),
                    [](double value) { return std::abs(value); });
     for (std::size_t p = 0; p < points; ++p, ++i) {
-      observer_->observe({answers.row(i), answers.columns}, centre_outputs_, point_);
+      if (column_) {
+        point_[0] = answers.row(i)[*column_];
+      } else {
+        observer_->observe({answers.row(i), answers.columns}, centre_outputs_, point_);
+      }
+      const double weight = ball_.weight(p);
       for (std::size_t j = 0; j < unit_.size(); ++j) {
-        unit_[j] += ball_.weight(p) * (point_[j] - centre_[j]);
+        unit_[j] += weight * (point_[j] - centre_[j]);
         size_[j] = std::max(size_[j], std::abs(point_[j]));
       }
     }

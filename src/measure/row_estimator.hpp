@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -99,7 +100,8 @@ class RowEstimator {
   std::uint64_t done_ = 0, target_ = 0;
   std::uint64_t look_ = 0;
   bool met_precision_ = false, met_floor_ = false;
-  double rounding_;  // what of an output may be rounding, relative to its size
+  double rounding_;                    // what of an output may be rounding, relative to its size
+  std::optional<std::size_t> column_;  // all that is taken from an answer, if it is one
   std::vector<double> centre_outputs_, centre_, unit_, point_, size_;
   std::vector<Sums> sums_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 
@@ -23,16 +24,43 @@ class BlackBox::Worker {
  public:
   virtual ~Worker() = default;
   /// Makes the next `count` points of the requests, those of the first one from `skip` on.
-  virtual void put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) = 0;
-  virtual RowsView points(std::size_t count) const = 0;
+  virtual RowsView put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) = 0;
 };
 
 template <class T>
 class BlackBox::TypedWorker final : public Worker {
  public:
-  TypedWorker(std::size_t slots, std::size_t inputs) : points_(slots, inputs), slots_(slots) {}
+  TypedWorker(const Model& model, std::size_t slots) : model_(model), inputs_(model.info().inputs) {
+    if (model.batch_memory(slots) != nullptr) {
+      slots_.resize(kLent);
+      return;
+    }
+    own_.resize(slots, inputs_);
+    slots_.resize(std::bit_ceil(slots));
+    points_ = own_.row(0);
+  }
 
-  void put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) override {
+  RowsView put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) override {
+    if (own_.rows() == 0) points_ = static_cast<T*>(model_.batch_memory(count));
+    put_all(requests, skip, count);
+    return MatrixView<const T>{points_, count, inputs_};
+  }
+
+ private:
+  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
+  static constexpr std::size_t kLent = 4;  // slots that are remembered of memory that is lent for one batch
+
+  // What a slot holds: a base of a row's ball, with the coordinate `own` replaced.
+  struct Slot {
+    std::uint64_t row = kNobody;
+    double radius = 0, base = 0;
+    std::size_t own = RowBall::Place::kNone;
+  };
+
+  Slot& slot_at(std::size_t slot) { return slots_[slot & (slots_.size() - 1)]; }
+  T* point(std::size_t slot) const { return points_ + slot * inputs_; }
+
+  void put_all(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) {
     std::size_t slot = 0;
     for (auto request = requests.begin(); slot < count; ++request, skip = 0) {
       const RowBall& ball = *request->ball;
@@ -47,40 +75,28 @@ class BlackBox::TypedWorker final : public Worker {
     }
   }
 
-  RowsView points(std::size_t count) const override { return points_.view().slice(0, count); }
-
- private:
-  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
-
-  // What a slot holds: a base of a row's ball, with the coordinate `own` replaced.
-  struct Slot {
-    std::uint64_t row = kNobody;
-    double radius = 0, base = 0;
-    std::size_t own = RowBall::Place::kNone;
-  };
-
   void put_point(std::size_t slot, const RowBall& ball, std::uint64_t unit, std::size_t p) {
     const RowBall::Place place = ball.place(unit, p);
     place.dense ? put_dense(slot, ball, unit, place) : put_place(slot, ball, place);
   }
 
   void put_place(std::size_t slot, const RowBall& ball, const RowBall::Place& place) {
-    Slot& held = slots_[slot];
-    T* const out = points_.row(slot);
+    Slot& held = slot_at(slot);
+    T* const out = point(slot);
     const auto has_base = [&](const Slot& other) {
       return other.row == ball.row() && other.base == place.base &&
              (other.radius == place.radius || place.base == 0);
     };
-    if (!has_base(held)) {
+    if (own_.rows() == 0 || !has_base(held)) {
       // The point before, or the one before its mirror image, mostly has the base: copying is less than
       // making it.
       std::size_t back = std::min<std::size_t>(slot, 2);
-      while (back > 0 && !has_base(slots_[slot - back])) --back;
+      while (back > 0 && !has_base(slot_at(slot - back))) --back;
       if (back > 0) {
-        std::copy_n(points_.row(slot - back), points_.columns(), out);
-        held.own = slots_[slot - back].own;
+        std::copy_n(point(slot - back), inputs_, out);
+        held.own = slot_at(slot - back).own;
       } else {
-        ball.fill(place, std::span<T>(out, points_.columns()));
+        ball.fill(place, std::span<T>(out, inputs_));
         held.own = RowBall::Place::kNone;
       }
     }
@@ -93,17 +109,20 @@ class BlackBox::TypedWorker final : public Worker {
 
   void put_dense(std::size_t slot, const RowBall& ball, std::uint64_t unit, const RowBall::Place& place) {
     if (direction_row_ != ball.row() || direction_unit_ != unit) {
-      direction_.resize(points_.columns());
+      direction_.resize(inputs_);
       ball.direction(unit, direction_);
       direction_row_ = ball.row();
       direction_unit_ = unit;
     }
-    ball.fill_dense(place, direction_, std::span<T>(points_.row(slot), points_.columns()));
-    slots_[slot].row = kNobody;
+    ball.fill_dense(place, direction_, std::span<T>(point(slot), inputs_));
+    slot_at(slot).row = kNobody;
   }
 
-  Matrix<T> points_;
-  std::vector<Slot> slots_;
+  const Model& model_;
+  std::size_t inputs_;
+  Matrix<T> own_;  // none if the model lends its own
+  T* points_ = nullptr;
+  std::vector<Slot> slots_;  // as many as a power of two
   std::vector<double> direction_;
   std::uint64_t direction_row_ = kNobody, direction_unit_ = 0;
 };
@@ -114,9 +133,9 @@ BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
   wave_ = slots_ * pool_.threads();
   for (std::size_t i = 0; i < pool_.threads(); ++i) {
     if (model.info().scalar == Scalar::float32) {
-      workers_.push_back(std::make_unique<TypedWorker<float>>(slots_, model.info().inputs));
+      workers_.push_back(std::make_unique<TypedWorker<float>>(model, slots_));
     } else {
-      workers_.push_back(std::make_unique<TypedWorker<double>>(slots_, model.info().inputs));
+      workers_.push_back(std::make_unique<TypedWorker<double>>(model, slots_));
     }
   }
 }
@@ -150,10 +169,10 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
     const std::size_t count = std::min(size, total - first);
     const auto next = std::upper_bound(starts.begin(), starts.end(), first);
     const auto r = static_cast<std::size_t>(next - starts.begin()) - 1;
-    workers_[worker]->put(requests.subspan(r), first - starts[r], count);
+    const RowsView points = workers_[worker]->put(requests.subspan(r), first - starts[r], count);
     const MatrixView<double> y = answers.slice(first, count);
     run_.ledger.spend(count);
-    model_.evaluate(workers_[worker]->points(count), y);
+    model_.evaluate(points, y);
     check(requests.subspan(r), first - starts[r], y);
   });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

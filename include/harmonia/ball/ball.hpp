@@ -137,9 +137,15 @@ class RowBall {
   void fill(const Place& place, std::span<double> out) const;
   void fill(const Place& place, std::span<float> out) const;
   /// The base's coordinate in one column, as fill() gives it.
-  double base_coordinate(const Place& place, std::size_t column) const;
+  double base_coordinate(const Place& place, std::size_t column) const {
+    if (!moves(column) || place.base == 0) return x_[column];
+    return ball_->plain() ? x_[column] + place.radius * place.base : scaled_base_coordinate(place, column);
+  }
   /// The replaced coordinate.
-  double own_coordinate(const Place& place) const;
+  double own_coordinate(const Place& place) const {
+    return ball_->plain() ? base_coordinate(place, place.own) + place.radius * place.extra
+                          : scaled_own_coordinate(place);
+  }
   /// The direction vector of a dense unit, one component a column; 0 where the feature does not move.
   void direction(std::uint64_t unit, std::span<double> out) const;
   /// Coordinates of a point of a dense unit whose direction is `u`.
@@ -155,6 +161,8 @@ class RowBall {
   std::size_t column(std::uint64_t k) const { return all_move_ ? k : columns_[k]; }
   double largest_component() const;
   void check_bounds();
+  double scaled_base_coordinate(const Place& place, std::size_t column) const;
+  double scaled_own_coordinate(const Place& place) const;
   double constrained(std::size_t column, double displacement, bool own) const;
   template <class T>
   void fill_as(const Place& place, std::span<T> out) const;

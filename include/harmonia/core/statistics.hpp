@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,7 +53,11 @@ Interval magnitude(const Interval& interval);
 /// A sum that loses nothing to its order of magnitude [Neumaier 1974]. Terms are added in the order given.
 class CompensatedSum {
  public:
-  void add(double term);
+  void add(double term) {
+    const double sum = sum_ + term;
+    lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
+    sum_ = sum;
+  }
   double value() const { return sum_ + lost_; }
 
  private:
@@ -64,7 +69,15 @@ class CompensatedSum {
 /// given.
 class Moments {
  public:
-  void add(double value);
+  void add(double value) {
+    ++count_;
+    const auto n = static_cast<double>(count_);
+    const double step = value - mean_, share = step / n;
+    const double square = step * share * (n - 1);
+    mean_ += share;
+    cubes_ += square * share * (n - 2) - 3 * share * squares_;
+    squares_ += square;
+  }
   std::size_t count() const { return count_; }
   double mean() const { return mean_; }
   /// Unbiased; 0 for fewer than two numbers.

@@ -48,6 +48,8 @@ class Observer {
   long long label(std::span<const double> outputs) const;
   /// Numbers that it takes from one row of outputs.
   std::size_t width() const { return width_; }
+  /// The column that it takes around a row that `centre` answers, if it takes no more than a column.
+  std::optional<std::size_t> column(std::span<const double> centre) const;
   /// The numbers for `outputs`, which answer a point of the ball around a row that `centre` answers.
   /// Throws Error(model) if a class is asked of a model that gives none.
   void observe(std::span<const double> outputs, std::span<const double> centre, std::span<double> out) const;

@@ -34,6 +34,10 @@ class Model {
   /// x: rows × inputs, in info().scalar. y: rows × outputs. Throws Error(model) when there is no answer.
   /// Safe to call from several threads if info().reentrant.
   virtual void evaluate(RowsView x, MutableRowsView y) const = 0;
+  /// Where the rows of the next call of evaluate(), `rows` at most, are best written: memory of the model,
+  /// which that call spoils, for one that hands its rows on and may be called from one thread alone. Null:
+  /// anywhere.
+  virtual void* batch_memory(std::size_t /*rows*/) const { return nullptr; }
 };
 
 }  // namespace harmonia
