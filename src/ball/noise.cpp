@@ -14,11 +14,6 @@
 namespace harmonia {
 namespace {
 
-// The row of the keyed generator that all rows share.
-DrawKey key_of(std::uint64_t seed, std::uint64_t sample) {
-  return {.seed = seed, .stream = Stream::noise, .row = 0, .sample = sample};
-}
-
 std::size_t moving(const Schema& schema, std::size_t inputs) {
   const auto fixed = std::count_if(schema.begin(), schema.end(), [](const Feature& f) { return f.fixed; });
   return inputs - static_cast<std::size_t>(fixed);
@@ -70,13 +65,17 @@ Noise::Noise(NoiseOptions options, std::size_t inputs, std::uint64_t seed)
   if (dimension_ == 0) throw Error(ErrorCode::usage, "the schema fixes every feature: nothing can be moved");
 }
 
+void Noise::numbers(std::uint64_t sample, std::span<float> out) const {
+  normals({.seed = seed_, .stream = Stream::noise, .row = 0, .sample = sample},
+          out);  // the same for all rows
+}
+
 void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
                 std::span<double> out) const {
   const Matrix<double>& directions = options_.directions;
-  const DrawKey key = key_of(seed_, sample);
   thread_local std::vector<float> z;
   z.resize(directions.rows() > 0 ? directions.rows() : x.size());
-  normals(key, z);
+  numbers(sample, z);
   double step = mirrored ? -sigma : sigma;
   if (options_.kind == NoiseKind::ball) {
     double squares = 0;

@@ -28,7 +28,6 @@ constexpr double kLeastSigma = 1e-100, kMostSigma = 1e100;  // their squares are
 constexpr std::uint64_t kMostSamples = std::uint64_t{1}
                                        << 24;  // so that displacements of all steps have a number
 constexpr std::size_t kRowsTogether = 256;     // whose samples are asked for together
-constexpr std::uint64_t kPairsFrom = std::uint64_t{1} << 31;  // displacements of pairs are drawn from here on
 
 void check(const PersistenceOptions& options, const ModelInfo& model, std::size_t inputs) {
   const auto fail = [](const std::string& text) { throw Error(ErrorCode::usage, text); };
@@ -201,7 +200,8 @@ class Driver {
         if (options_.paper) {
           state.searches.emplace_back(std::in_place_type<PaperBracketing>, options_, gamma);
         } else {
-          state.searches.emplace_back(std::in_place_type<PersistenceSearch>, options_, gamma, *state.curve);
+          state.searches.emplace_back(std::in_place_type<PersistenceSearch>, options_, noise_, gamma,
+                                      *state.curve);
         }
       }
       if (affordable) state.advance();
@@ -220,16 +220,14 @@ class Driver {
     const auto classes = ask_classes(asker_, points, [&](std::size_t i, std::span<double> out) {
       const auto next = std::upper_bound(starts.begin(), starts.end(), i);
       const auto s = static_cast<std::size_t>(next - starts.begin()) - 1;
-      const SampleRequest& request = *asking[s]->request;
-      const std::uint64_t k = i - starts[s], place = request.paired ? kPairsFrom + k / 2 : k;
-      noise_.put({asking[s]->x, inputs}, request.sigma, request.first + place, request.paired && k % 2 == 1,
-                 out);
+      const SampleRequest::Point point = asking[s]->request->point(i - starts[s]);
+      noise_.put({asking[s]->x, inputs}, point.sigma, point.sample, point.mirrored, out);
     });
     spent_ += points;
     std::vector<unsigned char> kept;
     for (std::size_t s = 0; s < asking.size(); ++s) {
       RowState& state = *asking[s];
-      const SampleRequest request = *state.request;
+      const SampleRequest request = std::move(*state.request);
       kept.resize(request.points());
       for (std::size_t i = 0; i < kept.size(); ++i) {
         kept[i] = classes[starts[s] + i] == state.head.decided_class ? 1 : 0;

@@ -134,8 +134,10 @@ double visible_dip(const PersistenceOptions& options, double gamma) {
   return z * std::sqrt(gamma * (1 - gamma) / static_cast<double>(options.most));
 }
 
-PersistenceSearch::PersistenceSearch(const PersistenceOptions& options, double gamma, FrequencyCurve& curve)
+PersistenceSearch::PersistenceSearch(const PersistenceOptions& options, const Noise& noise, double gamma,
+                                     FrequencyCurve& curve)
     : options_(options),
+      noise_(noise),
       gamma_(gamma),
       curve_(curve),
       grid_(coarse_grid(options)),
@@ -144,25 +146,30 @@ PersistenceSearch::PersistenceSearch(const PersistenceOptions& options, double g
 }
 
 std::optional<SampleRequest> PersistenceSearch::next() {
-  if (!scan() || !narrow() || !refine()) return need_;
+  if (over_) return std::nullopt;
+  if (!scan() || !refine_by_rays()) return need_;
+  if (!over_ && !(narrow() && refine())) return need_;
   return std::nullopt;
 }
 
 void PersistenceSearch::take(const SampleRequest& request, std::span<const unsigned char> kept) {
+  using Purpose = SampleRequest::Purpose;
   result_.samples += request.points();
-  if (!request.paired) {
+  if (request.purpose == Purpose::rays) return curve_.rays->take(request, kept);
+  if (request.purpose == Purpose::scan) {
     KeptCount& count = curve_.scan[request.sigma];
     count.asked += request.count;
     count.kept += static_cast<std::uint64_t>(std::count(kept.begin(), kept.end(), 1));
     return;
   }
+  curve_.refined += request.count;
+  if (request.purpose == Purpose::labels) return take_labels(request, kept);
   PairCount stage{.sigma = request.sigma, .pairs = request.count};
   for (std::size_t i = 0; i + 1 < kept.size(); i += 2) {
     stage.both += kept[i] & kept[i + 1];
     stage.one += kept[i] ^ kept[i + 1];
   }
   stages_.push_back(stage);
-  curve_.pairs += request.count;
 }
 
 double PersistenceSearch::error(std::uint64_t asked) const {
@@ -178,7 +185,7 @@ double PersistenceSearch::frequency(double sigma) const {
 bool PersistenceSearch::side(double sigma, std::uint64_t most, Side& side) {
   const KeptCount& count = curve_.scan[sigma];
   const auto ask = [&](std::uint64_t samples) {
-    need_ = {.sigma = sigma, .paired = false, .first = count.asked, .count = samples};
+    need_ = {.sigma = sigma, .first = count.asked, .count = samples};
     return false;
   };
   if (count.asked == 0) return ask(first_look_);
@@ -189,6 +196,7 @@ bool PersistenceSearch::side(double sigma, std::uint64_t most, Side& side) {
 
 bool PersistenceSearch::finish(PersistenceOutcome outcome, std::optional<double> low,
                                std::optional<double> high) {
+  over_ = true;
   result_.outcome = outcome;
   result_.low = low;
   result_.high = high;
@@ -290,8 +298,10 @@ bool PersistenceSearch::refine() {
     if (stages_.size() < stage) {
       const std::size_t place = stages_.size() + kSigmasAStage - stage;
       const double sigma = std::exp(place == 0 ? centre : centre + (place == 1 ? -spread : spread));
-      need_ = {
-          .sigma = sigma, .paired = true, .first = curve_.pairs, .count = place == 0 ? pairs / 2 : pairs / 4};
+      need_ = {.purpose = SampleRequest::Purpose::pairs,
+               .sigma = sigma,
+               .first = kRefinementFrom + curve_.refined,
+               .count = place == 0 ? pairs / 2 : pairs / 4};
       return false;
     }
     const Line line = fit({stages_.data(), stage}, asked, slope, centre);
@@ -323,66 +333,6 @@ bool PersistenceSearch::refine() {
     }
     const auto left = static_cast<double>(most_pairs - line.pairs);
     pairs = static_cast<std::uint64_t>(std::max<double>(kFewestMore, std::min(more, left)));
-  }
-}
-
-void PaperBracketing::finish(PersistenceOutcome outcome) {
-  result_.gamma = gamma_;
-  result_.outcome = outcome;
-  stage_ = Stage::over;
-}
-
-std::optional<SampleRequest> PaperBracketing::next() {
-  if (stage_ == Stage::over) return std::nullopt;
-  const double sigma = stage_ == Stage::low ? low_ : stage_ == Stage::high ? high_ : (low_ + high_) / 2;
-  return SampleRequest{.sigma = sigma, .paired = false, .first = drawn_, .count = options_.samples};
-}
-
-void PaperBracketing::take(const SampleRequest& request, std::span<const unsigned char> kept) {
-  drawn_ += request.count;
-  result_.samples += request.count;
-  const double seen =
-      static_cast<double>(std::count(kept.begin(), kept.end(), 1)) / static_cast<double>(request.count);
-  ++steps_;
-  if (stage_ == Stage::between) {
-    if (std::abs(seen - gamma_) < options_.paper_precision || steps_ >= kPaperSteps) {
-      result_.sigma = request.sigma;
-      return finish(PersistenceOutcome::crossing);
-    }
-    (seen > gamma_ ? low_ : high_) = request.sigma;
-    return;
-  }
-  if (stage_ == Stage::low) {
-    at_low_ = seen;
-    low_known_ = true;
-  } else {
-    at_high_ = seen;
-    high_known_ = true;
-  }
-  if (low_known_ && high_known_ && steps_ >= kPaperSteps) {
-    return finish(at_low_ < gamma_ ? PersistenceOutcome::censored_low : PersistenceOutcome::censored_high);
-  }
-  // The low end first, then the high end, in turn, as the paper's loop has it.
-  if (stage_ == Stage::low) {
-    if (!high_known_) {
-      stage_ = Stage::high;
-      return;
-    }
-    if (at_high_ > gamma_) {
-      high_ *= 2;
-      stage_ = Stage::high;
-      return;
-    }
-  }
-  if (at_low_ < gamma_) {
-    low_ /= 2;
-    stage_ = Stage::low;
-  } else if (at_high_ > gamma_) {
-    high_ *= 2;
-    stage_ = Stage::high;
-  } else {
-    stage_ = Stage::between;
-    steps_ = 0;
   }
 }
 

@@ -51,6 +51,8 @@ class Noise {
   /// bounds is put on them; whole features are rounded. Safe to call from several threads.
   void put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
            std::span<double> out) const;
+  /// The normal numbers that sample k is made of, one a direction, or one a feature.
+  void numbers(std::uint64_t sample, std::span<float> out) const;
   /// The dimension that the displacements have: directions, or features that can move.
   std::size_t dimension() const { return dimension_; }
 
