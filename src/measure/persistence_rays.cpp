@@ -14,15 +14,14 @@ constexpr int kBisections = 7;
 constexpr double kRaysADimension = 1.4;  // that are followed to their exits, …
 constexpr std::size_t kRaysMore = 8;     // … and these
 constexpr std::size_t kMostTries = 3;    // rays that are looked at for each that is followed
-constexpr double kEvaluationsARay = 10;  // with those that are not followed
+constexpr double kEvaluationsARay = 9;   // with those that are not followed
 constexpr double kLabelsLikely = 400;    // to correct a surrogate
 constexpr std::uint64_t kFirstLabels = 128, kFewestLabels = 160, kFewestMoreLabels = 32;
 constexpr double kPairVariance = 0.6;  // of a pair's mean, in units of independent samples' p(1 − p)
-constexpr double kRaysMustSave = 2;    // times their cost
+constexpr double kRaysMustSave = 1.3;  // times their cost
 constexpr double kLabelsMustSave = 1.5;
-constexpr double kForLooking = 1.08;  // intervals are wider for having been looked at before the last sample
-constexpr int kMostMoves = 4;         // of the sigma where labels are asked for
-constexpr double kDrift = 0.25;       // of a correction between two sigmas, at most, in units of its error
+constexpr int kMostMoves = 4;    // of the sigma where labels are asked for
+constexpr double kDrift = 0.25;  // of a correction between two sigmas, at most, in units of its error
 
 using Purpose = SampleRequest::Purpose;
 
@@ -128,7 +127,8 @@ void RayExits::fit() {
   surrogate_.emplace(std::as_const(directions).view(), exits);
 }
 
-// The probit of the frequency against log sigma, from where the class is kept to where it is lost.
+// The probit of the frequency is nearly a line in 1/sigma: through where the class is kept and where it is
+// lost.
 PersistenceSearch::ScanLine PersistenceSearch::scan_line() const {
   double weights = 0, x = 0, y = 0, spread = 0, product = 0;
   const auto each = [&](const auto& use) {
@@ -136,22 +136,24 @@ PersistenceSearch::ScanLine PersistenceSearch::scan_line() const {
       const auto kept = static_cast<double>(at->second.kept), asked = static_cast<double>(at->second.asked);
       const double share = (kept + 0.5) / (asked + 1), probit = normal_quantile(share);
       const double density = std::exp(-probit * probit / 2);
-      use(std::log(at->first), probit, asked * density * density / (share * (1 - share)));
+      use(1 / at->first, probit, asked * density * density / (share * (1 - share)));
     }
   };
-  each([&](double log_sigma, double probit, double weight) {
+  each([&](double inverse, double probit, double weight) {
     weights += weight;
-    x += weight * log_sigma;
+    x += weight * inverse;
     y += weight * probit;
   });
   x /= weights;
   y /= weights;
-  each([&](double log_sigma, double probit, double weight) {
-    spread += weight * (log_sigma - x) * (log_sigma - x);
-    product += weight * (log_sigma - x) * (probit - y);
+  each([&](double inverse, double probit, double weight) {
+    spread += weight * (inverse - x) * (inverse - x);
+    product += weight * (inverse - x) * (probit - y);
   });
-  const double slope = std::max(1e-3, -product / spread);
-  return {slope, std::clamp(std::exp(x + (y - normal_quantile(gamma_)) / slope), above_, below_)};
+  const double slope = product / spread, root = x + (normal_quantile(gamma_) - y) / slope;
+  const double crossing =
+      slope > 0 && root > 0 ? std::clamp(1 / root, above_, below_) : std::sqrt(above_ * below_);
+  return {std::max(0.0, slope / crossing), crossing};
 }
 
 // Whether finding exits costs clearly less than asking for the class alone.

@@ -15,7 +15,6 @@ constexpr double kFewestOfAKind = 40;        // samples that keep or lose the cl
 constexpr std::uint64_t kFewestPairs = 192;  // before an interval is believed
 constexpr std::uint64_t kFewestMore = 32;    // at a time
 constexpr std::size_t kSigmasAStage = 3;
-constexpr double kForLooking = 1.08;  // intervals are wider for having been looked at before the last sample
 constexpr double kWidestBracket = 1.25;
 constexpr double kPilotSpread = 0.15;  // of the two sigmas around the centre, in log sigma
 constexpr double kLeastSpread = 0.01, kMostSpread = 0.25;

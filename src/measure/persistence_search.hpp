@@ -15,6 +15,9 @@ namespace harmonia {
 /// Displacements for scans have the numbers below this one, those for refinements the numbers from it on.
 constexpr std::uint64_t kRefinementFrom = std::uint64_t{1} << 31;
 
+/// Intervals are wider for having been looked at before the last sample.
+constexpr double kForLooking = 1.08;
+
 /// Samples to be asked for before a search can go on.
 struct SampleRequest {
   enum class Purpose { scan, pairs, rays, labels };

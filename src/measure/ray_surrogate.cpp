@@ -27,10 +27,11 @@ double share_below(double steepness, double bend, double across, double level) {
                c = bend * bend * across - level * level;
   constexpr double kFar = 40;
   double first = kFar, second = kFar;
-  const double inside = b * b - a * c;
+  // b² − a·c, without the difference of what is nearly equal.
+  const double inside = bend * bend * (level * level + (steepness * steepness - bend * bend) * across);
   if (std::abs(a) <= 1e-12 * (bend * bend + steepness * steepness)) {
     if (b != 0) first = -c / (2 * b);
-  } else if (inside > 0) {
+  } else if (inside >= 0) {
     const double q = -(b + std::copysign(std::sqrt(inside), b));
     first = q / a;
     second = q != 0 ? c / q : 0;

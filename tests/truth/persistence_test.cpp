@@ -55,6 +55,11 @@ const std::vector<Known> kKnown{{"half-space", 7, {{"d", 2}}, 0, 2 * 1.906939},
                                 {"cone", 50, {{"angle", 60}}, 0, .218037},
                                 {"cone", 50, {{"angle", 80}}, 0, .569338}};
 
+// Boundaries that bend over the noise, so that a line through exits is off, in so few dimensions that exits
+// are looked for.
+const std::vector<Known> kBent{{"ball-class", 3, {{"r", 1}}, .5, .432407},
+                               {"ball-class", 10, {{"r", 1}}, .5, .244984}};
+
 // Low dimensions, where a sample and its mirror image are alike, and a high gamma.
 const Known kInterval{"ball-class", 1, {{"r", 1}}, 0, 0.607957};
 
@@ -71,6 +76,19 @@ TEST(Persistence, KnownClasses) {
 }
 
 // Φ⁻¹(gamma) = d / sigma*, from the same samples for every gamma.
+// Exits along rays know a plane after as many rays as it has dimensions: labels alone take 60,000 (math.md).
+TEST(Persistence, APlaneTakesFewSamples) {
+  PersistenceOptions options;
+  options.precision = 0.02;
+  options.most = 1U << 17;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const PersistenceRow row = persistence_of(kKnown[0], options, seed);
+    EXPECT_LT(row.samples, 4000U) << seed;
+    EXPECT_NEAR(*row.sigma, kKnown[0].truth, 0.02 * kKnown[0].truth) << seed;
+    EXPECT_LE(*row.high - *row.low, 0.041 * kKnown[0].truth) << seed;
+  }
+}
+
 TEST(Persistence, SeveralGammasOfAHalfSpace) {
   PersistenceOptions options;
   options.gammas = {0.6, 0.7, 0.9};
@@ -246,6 +264,12 @@ void expect_coverage(const Known& known, double gamma, double precision) {
 TEST(Coverage, PersistenceOfKnownClasses) {
   for (const double precision : {0.05, 0.2}) {
     for (const Known& known : kKnown) expect_coverage(known, 0.7, precision);
+  }
+}
+
+TEST(Coverage, PersistenceWhereBoundariesBend) {
+  for (const double precision : {0.01, 0.03}) {
+    for (const Known& known : kBent) expect_coverage(known, 0.7, precision);
   }
 }
 
