@@ -20,8 +20,8 @@ constexpr std::uint64_t kFirstLabels = 128, kFewestLabels = 160, kFewestMoreLabe
 constexpr double kPairVariance = 0.6;  // of a pair's mean, in units of independent samples' p(1 − p)
 constexpr double kRaysMustSave = 1.3;  // times their cost
 constexpr double kLabelsMustSave = 1.5;
-constexpr int kMostMoves = 4;    // of the sigma where labels are asked for
-constexpr double kDrift = 0.25;  // of a correction between two sigmas, at most, in units of its error
+constexpr int kMostMoves = 4;   // of the sigma where labels are asked for
+constexpr double kDrift = 0.5;  // of a correction between two sigmas, at most, in units of its error
 
 using Purpose = SampleRequest::Purpose;
 
@@ -238,9 +238,11 @@ bool PersistenceSearch::refine_by_rays() {
     std::uint64_t spent = 0;
     for (const LabelCount& count : labels_) spent += count.asked;
     const bool ends = spent >= options_.most || (share <= 1 && now.asked >= kFewestLabels);
-    // A correction holds where it was measured, and nearby the longer the less there is to correct.
-    const bool moved =
-        std::abs(std::log(found / sigma)) * now.against > kDrift * now.error && moves < kMostMoves;
+    // A correction holds where it was measured, and nearby the longer the less there is to correct. What may
+    // be noise moves nothing before the end.
+    const double shift = std::abs(std::log(found / sigma));
+    const bool drifts = shift * now.against > kDrift * now.error;
+    const bool moved = moves < kMostMoves && drifts && (ends || shift > std::log(high / low) / 2);
     if (ends && !moved) {
       result_.sigma = found;
       return finish(PersistenceOutcome::crossing, low, high);
