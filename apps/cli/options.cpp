@@ -163,6 +163,7 @@ Subject open_subject(const SubjectOptions& options) {
     data_options.image = subject.images.shape;
     data_options.fit = subject.images.fit;
     data_options.resize = subject.images.resize;
+    subject.data = open_data(options.data, data_options);
   } else if (!options.images.empty()) {
     throw Error(ErrorCode::usage,
                 fmt::format("--description, --size and --grey are of images; {} is a table", options.data));
@@ -171,7 +172,7 @@ Subject open_subject(const SubjectOptions& options) {
     subject.model = open_asked_model(options.model, options.model_options, options, subject);
     data_options.inputs = subject.model->info().inputs;
   }
-  subject.data = open_data(options.data, data_options);
+  if (!subject.data) subject.data = open_data(options.data, data_options);
   if (subject.model) check_columns(subject.model->info(), subject.data->info(), options);
   if (options.data.find('#') != std::string::npos || !data_options.regions.empty() ||
       !data_options.window.empty())
