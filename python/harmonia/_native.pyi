@@ -23,6 +23,9 @@ class Model:
     def classes(self) -> list[str]: ...
     def evaluate(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
+class Images:
+    def measures_logits(self, model: str, margin: bool, output: str) -> bool: ...
+
 class Data:
     @property
     def source(self) -> str: ...
@@ -87,13 +90,24 @@ def open_model(
     binary: bool,
     missing: bool,
     margin: bool,
+    images: Images,
 ) -> Model: ...
+def ask_images(model: str, description: str, size: str, grey: bool) -> Images: ...
+def is_image_data(spec: str) -> bool: ...
 def needs_example(address: str, kind: str) -> bool: ...
 def memory_data(
     array: NDArray[np.float64], names: Sequence[str], ids: Sequence[str], labels: Sequence[str]
 ) -> Data: ...
 def open_data(
-    spec: str, columns: Sequence[str], drop: Sequence[str], id: str, label: str, inputs: int, seed: int
+    spec: str,
+    columns: Sequence[str],
+    drop: Sequence[str],
+    id: str,
+    label: str,
+    inputs: int,
+    seed: int,
+    images: Images,
+    labels: str,
 ) -> Data: ...
 def tree_model(
     file: bytes, kind: str, name: str, margin: bool, complement: bool, classes: Sequence[str]
@@ -121,6 +135,8 @@ class Arguments:
     seed: int
     threads: int
     max_evaluations: int
+    images: Images
+    pixel_range: str
     call: str
 
 class Comparison:

@@ -5,6 +5,7 @@ import { maps } from "./maps";
 import { persistence, persistenceMeaning } from "./persistence";
 import { redrawAll, watchWidths } from "./plots";
 import { readResult, type Result, type Value } from "./read";
+import { images } from "./images";
 import { columns, compared, differences, explained, meaning, outcomes, repeat, segments, summary, sweepTable, warnings, worst } from "./sections";
 import { stability, stabilityMeaning } from "./stability";
 import { toggleTheme } from "./theme";
@@ -52,6 +53,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     sweepTable(result, results.filter((r) => r.sweep.length > 0).length > 1),
     segments(result),
     histogram(result),
+    images(result),
     columns(result),
     explained(result),
     worst(result),
