@@ -4,13 +4,16 @@
 
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
 #include "gamma_flags.hpp"
+#include "harmonia/core/atomic_file.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/report/attack_pictures.hpp"
 #include "harmonia/report/attack_report.hpp"
 #include "harmonia/search/attack_study.hpp"
 #include "interrupt.hpp"
@@ -26,7 +29,7 @@ struct AttackCommand {
   RunOptions run;
   AttackOptions options;
   double confidence = 0.95;
-  std::string method = "gamma", against, image, line;
+  std::string method = "gamma", against, image, pictures, line;
 
   void execute();
   AttackRunRecord record_of(const Subject& what) const;
@@ -52,6 +55,25 @@ ImageShape parse_image(const std::string& text, std::size_t inputs) {
               fmt::format("--image {}; expected HEIGHTxWIDTH, or HEIGHTxWIDTHx3 of colours, of rows of {} "
                           "features",
                           in_quotes(text), inputs));
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!std::filesystem::is_directory(path, error))
+    throw Error(ErrorCode::input, fmt::format("--pictures {}: cannot make this folder", path));
+}
+
+// The image found, and the strip of how it came about.
+void write_pictures(const std::filesystem::path& folder, const AttackRow& row, const AttackOptions& options) {
+  if (!row.success) return;
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    AtomicFile file((folder / fmt::format("row-{}-{}.png", row.row, name)).string());
+    file.write(bytes);
+    file.commit();
+  };
+  write("adversarial", attack_png(row, options, row.adversarial));
+  write("strip", strip_png(row, options));
 }
 
 AttackRunRecord AttackCommand::record_of(const Subject& what) const {
@@ -102,8 +124,12 @@ void AttackCommand::execute() {
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);
+  if (!pictures.empty()) make_folder(pictures);
   AttackStudy study = measured(run, state, [&] {
-    return attack_study(*what.model, *what.data, record.options, record.against, confidence, state);
+    return attack_study(*what.model, *what.data, record.options, record.against, confidence, state,
+                        [&](const AttackRow& row) {
+                          if (!pictures.empty()) write_pictures(pictures, row, record.options);
+                        });
   });
   study.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -151,9 +177,17 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
                "gamma as the paper's Algorithm 2, and random with as many calls; takes all steps")
       ->group("Search");
   app.add_flag("--go-on", options.go_on, "take all steps even after the class has changed")->group("Search");
-  app.add_option("--image", command.image, "rows are images: all channels of a pixel move together")
-      ->type_name("HEIGHTxWIDTH[x3]")
-      ->group("Search");
+  CLI::Option* image =
+      app.add_option("--image", command.image, "rows are images: all channels of a pixel move together")
+          ->type_name("HEIGHTxWIDTH[x3]")
+          ->group("Search");
+  app.add_option(
+         "--pictures", command.pictures,
+         "write every image whose class changed here: row-N-adversarial.png, and row-N-strip.png with "
+         "the image after some steps over the numbers of their classes")
+      ->type_name("FOLDER")
+      ->needs(image)
+      ->group("Result");
   app.add_option("--confidence", command.confidence, "of every interval [0.95]")
       ->check(finite_number(fmt::format("a number between 0 and 1 - {}", kLeastDoubt), is_confidence))
       ->group("Search");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gamma_json.hpp"
+#include "harmonia/report/attack_pictures.hpp"
 #include "harmonia/report/attack_report.hpp"
 #include "text_forms.hpp"
 
@@ -124,8 +125,23 @@ Json changes_json(const AttackRow& row) {
   return changes;
 }
 
+constexpr std::size_t kStripSteps = 4;
+
+// The row as an image, after some steps, and at the end.
+void add_pictures(Json& json, const AttackRow& row, const AttackOptions& options) {
+  json["png"] = base64(attack_png(row, options, row.original));
+  json["adversarial_png"] = base64(attack_png(row, options, row.adversarial));
+  Json strip = Json::array();
+  for (const std::size_t step : strip_steps(row, kStripSteps)) {
+    strip.push_back({{"step", step},
+                     {"class", row.path[step - 1].label},
+                     {"png", base64(attack_png(row, options, attacked_row(row, options, step)))}});
+  }
+  json["strip"] = std::move(strip);
+}
+
 // What is kept whole of a few rows: their steps, and what changed in them.
-Json shown_json(const AttackStudy& study) {
+Json shown_json(const AttackRunRecord& record, const AttackStudy& study) {
   Json list = Json::array();
   for (const AttackRun& run : study.runs) {
     for (const AttackRow& row : run.rows) {
@@ -137,10 +153,12 @@ Json shown_json(const AttackStudy& study) {
                         {"logit", step.logit},
                         {"distortion_l2", step.distortion_l2}});
       }
-      list.push_back({{"row", row.row},
-                      {"method", attack_method_name(run.method)},
-                      {"path", std::move(path)},
-                      {"changes", changes_json(row)}});
+      Json json{{"row", row.row},
+                {"method", attack_method_name(run.method)},
+                {"path", std::move(path)},
+                {"changes", changes_json(row)}};
+      if (record.options.image.channels > 0) add_pictures(json, row, record.options);
+      list.push_back(std::move(json));
     }
   }
   return list;
@@ -168,7 +186,7 @@ std::string attack_json(const AttackRunRecord& record, const AttackStudy& study,
                                   "ranks, of the difference of two methods by Tango's score; {}",
                                   interval_meaning(record.data))},
         {"warnings", warnings}}},
-      {"shown", shown_json(study)},
+      {"shown", shown_json(record, study)},
       {"evaluations", study.evaluations},
       {"seconds", record.seconds},
       {"version", HARMONIA_VERSION}};

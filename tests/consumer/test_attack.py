@@ -1,7 +1,9 @@
 """`attack` as a user has it: JSON, CSV, table and the errors."""
 
+import base64
 import csv
 import json
+import struct
 
 import jsonschema
 import pytest
@@ -94,7 +96,8 @@ def test_the_budget_leaves_rows_out_and_says_so(run, zeros):
 
 def test_a_forecast_asks_nothing(harmonia):
     done = harmonia("attack", BALL, "uniform:7", "--radius", 0.1, "--against", "random", "--dry-run")
-    assert done.stdout == "7 rows × at most 2002 evaluations = at most 14014 evaluations; nothing was asked of the model\n" or "7 rows × at most" in done.stdout
+    each = 2 * (1 + 10 * (2 * 10 + 12 * 5))  # ten features: no more than ten are moved
+    assert done.stdout == f"7 rows × at most {each} evaluations = at most {7 * each} evaluations; nothing was asked of the model\n"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_a_forecast_asks_nothing(harmonia):
         (["--radius", 1, "--image", "2x4"], "--image '2x4'; expected HEIGHTxWIDTH, or HEIGHTxWIDTHx3 of colours, of rows of 10 features"),
         (["--radius", 1, "--image", "10"], "--image '10'"),
         (["--radius", 1, "--image", "5x1x2"], "--image '5x1x2'"),
-        (["--radius", 1, "--method", "nes"], "method nes needs the outputs of the classes"),
+        (["--radius", 1, "--pictures", "out"], "--pictures requires --image"),
         (["--radius", 1, "--method", "boundary", "--paper"], "the paper has no method boundary"),
     ],
 )
@@ -125,3 +128,23 @@ def test_a_model_without_classes(harmonia):
     done = harmonia("attack", "fn:f2?n=2", "uniform:3", "--radius", 1)
     assert done.returncode == 3
     assert "a single column must hold whole numbers, or be a probability (--binary)" in done.stderr
+
+
+def test_nes_needs_more_than_labels(harmonia):
+    done = harmonia("attack", "fn:f2?n=2", "uniform:3", "--radius", 1, "--method", "nes")
+    assert done.returncode == 2
+    assert "method nes needs the outputs of the classes" in done.stderr
+
+
+def test_images_are_written(run, tmp_path):
+    """Rows of 5 × 6 pixels: PNG files of those that changed, and in the result."""
+    (tmp_path / "zeros.csv").write_text(",".join(f"x{j}" for j in range(30)) + "\n" + 3 * (",".join(["0"] * 30) + "\n"))
+    result, _, _ = run(LINEAR, tmp_path / "zeros.csv", "--radius", 1, "--image", "5x6", "--lower", 0, "--upper", 1, "--pictures", tmp_path / "out")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [f"row-{i}-{kind}.png" for i in range(3) for kind in ("adversarial", "strip")]
+    size = lambda data: struct.unpack(">II", data[16:24])  # noqa: E731
+    assert size((tmp_path / "out" / "row-0-adversarial.png").read_bytes()) == (6, 5)
+    assert size((tmp_path / "out" / "row-0-strip.png").read_bytes())[0] > 6 * 96
+    shown = result["shown"][0]
+    assert size(base64.b64decode(shown["png"])) == (6, 5)
+    assert shown["png"] != shown["adversarial_png"]
+    assert [s["step"] for s in shown["strip"]] == [1, 2, 3, 4] and {s["class"] for s in shown["strip"]} == {0}

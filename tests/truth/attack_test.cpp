@@ -373,11 +373,11 @@ TEST(Attack, RefusesWhatCannotBeUsed) {
                "output label: model test answered 0.5; a single column must hold whole numbers, or be a "
                "probability (--binary)",
                [&] { attacked(number, Matrix<double>(1, 2), by(AttackMethod::gamma, 1, 1)); });
-  const auto label = make_function_model("half-space", 2, {});
+  const RowFunction label(2, [](const double* x) { return x[0] < 1 ? 1.0 : 0.0; });
   expect_error(ErrorCode::usage,
-               "method nes needs the outputs of the classes; model fn:half-space?n=2&d=1 answers with the "
-               "class alone; expected method boundary, or --binary for a probability",
-               [&] { attacked(*label, Matrix<double>(1, 2), by(AttackMethod::nes, 1, 1)); });
+               "method nes needs the outputs of the classes; model test answers with the class alone; "
+               "expected method boundary, or --binary for a probability",
+               [&] { attacked(label, Matrix<double>(1, 2), by(AttackMethod::nes, 1, 1)); });
 }
 
 // One row in two needs more random luck than there is; gamma takes both kinds.
