@@ -119,7 +119,7 @@ std::string strip_png(const AttackRow& row, const AttackOptions& options) {
   images.emplace_back(row.adversarial, row.new_class);
   // Small images are enlarged, so that their classes can be read.
   const std::size_t zoom = std::max<std::size_t>(1, 96 / shape.width);
-  const std::size_t digits = std::max<std::size_t>(1, shape.width * zoom / 48), gap = 2 * digits;
+  const std::size_t digits = std::max<std::size_t>(2, shape.width * zoom / 24), gap = 4;
   const std::size_t width = shape.width * zoom, height = shape.height * zoom;
   Sheet sheet(height + kDigitHeight * digits + 3 * gap, images.size() * (width + gap) + gap, shape.channels);
   for (std::size_t i = 0; i < images.size(); ++i) {

@@ -103,8 +103,8 @@ def test_a_forecast_asks_nothing(harmonia):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--radius", 0], "--radius: Value 0 is not a number above 0"),
-        (["--radius", -1], "not a number above 0"),
+        (["--radius", 0], "--radius: '0'; expected a number above 0"),
+        (["--radius", -1], "expected a number above 0"),
         ([], "--radius is required"),
         (["--radius", 1, "--steps", 0], "--steps"),
         (["--radius", 1, "--method", "greedy"], "method 'greedy' is not known; expected gamma, random, nes or boundary"),

@@ -74,5 +74,5 @@ def test_mistakes(options, words):
 
 
 def test_rows_outside_of_the_bounds():
-    with pytest.raises(hm.InputError, match="row 0, column 0 is 0.0?; expected a value within the bounds, 1 to inf"):
+    with pytest.raises(hm.InputError, match="row 0, column 0 is 0; expected a value within the bounds, 1 to inf"):
         hm.attack(margin, X, radius=1, lower=1)
