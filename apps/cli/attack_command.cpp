@@ -134,7 +134,9 @@ void AttackCommand::execute() {
   study.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<std::string> warnings = study.warnings;
-  for (const std::string& sentence : scale_warnings(subject, what)) warnings.push_back(sentence);
+  if (image.empty()) {  // Pixels are all of one kind, however they spread.
+    for (const std::string& sentence : scale_warnings(subject, what)) warnings.push_back(sentence);
+  }
   files.write([&] { return attack_json(record, study, warnings); }, [&] { return attack_csv(study); });
   if (!run.quiet) fmt::print("{}", attack_table(record, study));
   print_warnings(warnings);

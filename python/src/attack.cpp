@@ -60,7 +60,7 @@ PythonAttack run_attack(const PythonModel& model, const PythonData& data, Attack
     data.data->rewind();
     result.study.evaluations += record.model.example_rows;
     result.warnings = result.study.warnings;
-    add_scale_warning(arguments, data, result.warnings);
+    if (record.options.image.channels == 0) add_scale_warning(arguments, data, result.warnings);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
   return result;

@@ -93,9 +93,11 @@ std::string attack_text(const AttackRunRecord& record, const AttackStudy& study)
   const std::string other = attack_method_name(study.runs[1].method);
   text += fmt::format(", {} that of {}", other, grouped(study.runs[1].summary.changed));
   const Interval& d = c.difference.interval;
-  const char* verdict = d.low > 0    ? "more than"
-                        : d.high < 0 ? "fewer than"
-                                     : "not known to be more or fewer than";
+  // More or fewer is said only where the interval and the exact test agree.
+  const bool known = c.difference.p_value <= 1 - record.confidence;
+  const char* verdict = known && d.low > 0    ? "more than"
+                        : known && d.high < 0 ? "fewer than"
+                                              : "not known to be more or fewer than";
   return text + fmt::format(
                     "; difference of the shares {:+.4f} [{:+.4f}, {:+.4f}] at {:g} % (exact test p {:.2g}): "
                     "{} by {}",
