@@ -172,6 +172,12 @@ class Boundary:
     def points(self) -> NDArray[np.float64]: ...
     def normals(self) -> NDArray[np.float64]: ...
 
+class Attack:
+    warnings: list[str]
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    def adversarial(self) -> NDArray[np.float64]: ...
+
 Progress = Optional[Callable[[int, Optional[int], int], None]]
 
 def gamma(model: Model, data: Data, arguments: Arguments, progress: Progress) -> Result: ...
@@ -215,6 +221,23 @@ def persistence(
     arguments: Arguments,
     progress: Progress,
 ) -> Persistence: ...
+def attack(
+    model: Model,
+    data: Data,
+    method: str,
+    against: Optional[str],
+    steps: int,
+    radius: float,
+    lower: Optional[float],
+    upper: Optional[float],
+    candidates: int,
+    epsilon: float,
+    paper: bool,
+    go_on: bool,
+    image: Sequence[int],
+    arguments: Arguments,
+    progress: Progress,
+) -> Attack: ...
 def parse_sigmas(text: str) -> list[float]: ...
 def report_page(results: Sequence[str]) -> str: ...
 def paired_difference(

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace harmonia {
 
@@ -108,5 +110,25 @@ struct Auroc {
   Interval interval{0, 1};
 };
 Auroc auroc(std::span<const double> positive, std::span<const double> negative, double confidence);
+
+/// Two probabilities of which the same trials tell: how far the first is above the second.
+struct ShareDifference {
+  double difference = 0;
+  Interval interval{-1, 1};  ///< by Tango's score [Tango 1998]: covers with about the confidence asked
+  double p_value = 1;        ///< of equal probabilities: McNemar's exact test, two-sided
+};
+/// Of `trials`, so many were successes of the first alone, and of the second alone.
+ShareDifference share_difference(std::uint64_t first_alone, std::uint64_t second_alone, std::uint64_t trials,
+                                 double confidence);
+
+/// The middle of values, of an even number the mean of the middle two.
+struct Median {
+  double value = 0;
+  /// By ranks: with probability >= confidence the population's median is inside. None if so few values can
+  /// not be so sure.
+  std::optional<Interval> interval;
+};
+/// None without values.
+std::optional<Median> median(std::vector<double> values, double confidence);
 
 }  // namespace harmonia
