@@ -19,7 +19,8 @@ enum class Stream : std::uint32_t {
   subsample = 5,
   jitter = 6,
   noise = 7,
-  noise_radius = 8
+  noise_radius = 8,
+  folds = 32
 };
 
 /// The key of a family of draws.
