@@ -9,6 +9,7 @@
 from ._boundary import BoundaryResult, boundary
 from ._compare import CompareResult, Pair, SweepResult, compare, sweep
 from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
+from ._map import GammaMap, MapAnswer, MapResult, map
 from ._measure import gamma
 from ._models import ModelAddress
 from ._native import __version__
@@ -20,11 +21,14 @@ __all__ = [
     "BoundaryResult",
     "CompareResult",
     "Error",
+    "GammaMap",
     "GammaResult",
     "GammaStatistics",
     "GammaSummary",
     "HarmoniaWarning",
     "InputError",
+    "MapAnswer",
+    "MapResult",
     "ModelAddress",
     "ModelError",
     "Pair",
@@ -36,6 +40,7 @@ __all__ = [
     "boundary",
     "compare",
     "gamma",
+    "map",
     "persistence",
     "stability",
     "sweep",

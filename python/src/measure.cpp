@@ -20,28 +20,6 @@ Average parse_average(const std::string& text) {
   throw Error(ErrorCode::usage, fmt::format("average '{}'; expected surface or solid", text));
 }
 
-// What was asked, with the radius found and the scales taken from the data.
-GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows) {
-  GammaOptions options = arguments.options;
-  options.ball = parse_ball(arguments.ball);
-  options.ball.average = parse_average(arguments.average);
-  options.output = parse_output(arguments.output);
-  options.schema = schema_of(arguments, rows.reference());
-  options.ball.radius = arguments.radius ? *arguments.radius
-                                         : automatic_radius(options.schema, rows.reference(), arguments.seed);
-  GammaRunRecord record;
-  record.data = rows.data->info();
-  record.options = resolve(options, record.data.inputs);
-  record.model_output = arguments.model_output;
-  record.margin = arguments.margin;
-  record.scale = arguments.scale;
-  record.automatic_radius = !arguments.radius;
-  record.has_schema = !options.schema.empty();
-  record.seed = arguments.seed;
-  record.command_line = arguments.call;
-  return record;
-}
-
 // What of `more` is not there yet.
 void add_warnings(const std::vector<std::string>& more, std::vector<std::string>& warnings) {
   for (const std::string& sentence : more) {
@@ -68,6 +46,27 @@ Schema schema_of(const GammaArguments& arguments, RowSource& reference) {
   for (const std::size_t column : arguments.fixed) schema.at(column).fixed = true;
   scale_features(schema, arguments.scale, reference);
   return schema;
+}
+
+GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows) {
+  GammaOptions options = arguments.options;
+  options.ball = parse_ball(arguments.ball);
+  options.ball.average = parse_average(arguments.average);
+  options.output = parse_output(arguments.output);
+  options.schema = schema_of(arguments, rows.reference());
+  options.ball.radius = arguments.radius ? *arguments.radius
+                                         : automatic_radius(options.schema, rows.reference(), arguments.seed);
+  GammaRunRecord record;
+  record.data = rows.data->info();
+  record.options = resolve(options, record.data.inputs);
+  record.model_output = arguments.model_output;
+  record.margin = arguments.margin;
+  record.scale = arguments.scale;
+  record.automatic_radius = !arguments.radius;
+  record.has_schema = !options.schema.empty();
+  record.seed = arguments.seed;
+  record.command_line = arguments.call;
+  return record;
 }
 
 Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressSink progress) {

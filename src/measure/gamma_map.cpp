@@ -34,10 +34,11 @@ double floor_of(const std::vector<const MapRow*>& rows, double epsilon, std::siz
   floored = 0;
   for (const MapRow* row : rows) {
     const double gamma = *row->gamma.gamma;
-    if (gamma > epsilon * std::abs(row->place->logit))
+    if (gamma > epsilon * std::abs(row->place->logit)) {
       least = std::min(least, gamma);
-    else
+    } else {
       ++floored;
+    }
   }
   return std::isfinite(least) ? least / 2 : 1;
 }
@@ -200,6 +201,15 @@ MapValidation validate(const Sample& sample, GammaMap& map, std::size_t folds, c
 
 }  // namespace
 
+double log_odds_of(double probability) {
+  if (!(probability > 0 && probability < 1)) {
+    throw Error(ErrorCode::usage,
+                fmt::format("P is {}; expected between 0 and 1 (of a P that rounds to 1, give its log-odds)",
+                            probability));
+  }
+  return std::log(probability) - std::log1p(-probability);
+}
+
 std::optional<MapQuestion> question_of(const MapRow& row) {
   if (!row.measured()) return std::nullopt;
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -238,7 +248,7 @@ MapAnswer GammaMap::predict(const MapQuestion& question) const {
   return answer;
 }
 
-MapFit fit_map(const MapRows& rows, const MapFitOptions& options, double epsilon) {
+MapFit fit_map(const MapRows& rows, const MapFitOptions& options, Scalar scalar) {
   MapFit result;
   std::vector<const MapRow*> used;
   for (const MapRow& row : rows.rows) {
@@ -260,7 +270,7 @@ MapFit fit_map(const MapRows& rows, const MapFitOptions& options, double epsilon
   map.confidence = options.confidence;
   map.inputs = {"logit_p", "log_gamma"};
   map.inputs.insert(map.inputs.end(), rows.extra.begin(), rows.extra.end());
-  map.floor = floor_of(used, epsilon, result.floored);
+  map.floor = floor_of(used, scalar == Scalar::float32 ? 0x1p-24 : 0x1p-53, result.floored);
   const Sample sample = sample_of(used, map);
   for (std::size_t j = 0; j < sample.x.columns(); ++j) {
     Interval range{sample.x.row(0)[j], sample.x.row(0)[j]};
@@ -273,7 +283,7 @@ MapFit fit_map(const MapRows& rows, const MapFitOptions& options, double epsilon
   map.fit = fit_logistic(sample.x.view(), sample.outcome, options.ridge);
   const std::size_t folds = std::min({options.folds, result.stable, result.unstable});
   if (folds < 2) {
-    result.reason = fmt::format("{} row alone is {}: the map is not cross-validated", 1,
+    result.reason = fmt::format("1 row alone is {}: the map is not cross-validated",
                                 result.stable == 1 ? "stable" : "unstable");
     return result;
   }

@@ -183,15 +183,52 @@ void enter_searches(MapRows& rows, const std::vector<MapSearch>& searches) {
   }
 }
 
-void enter_variables(MapRows& rows, std::vector<std::string> names, MatrixView<const double> values) {
-  rows.extra = std::move(names);
-  for (MapRow& row : rows.rows) {
-    if (row.row >= values.rows) {
-      throw Error(ErrorCode::input, fmt::format("the further variables have {} rows; the data has row {}",
-                                                values.rows, row.row));
-    }
-    row.extra.assign(values.row(row.row), values.row(row.row) + values.columns);
+MapVariables read_variables(RowSource& data) {
+  MapVariables result{feature_names(data.info()), {}, {}};
+  std::vector<double> numbers;
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) {
+    const double* first = block.values.row(0);
+    numbers.insert(numbers.end(), first, first + block.values.rows() * block.values.columns());
+    result.ids.insert(result.ids.end(), block.ids.begin(), block.ids.end());
   }
+  result.values = Matrix<double>(numbers.size() / data.info().inputs, data.info().inputs);
+  std::copy(numbers.begin(), numbers.end(), result.values.view().data);
+  return result;
+}
+
+void enter_variables(MapRows& rows, const MapVariables& variables) {
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < variables.ids.size(); ++i) {
+    if (!places.emplace(variables.ids[i], i).second) {
+      throw Error(ErrorCode::input,
+                  fmt::format("the further variables have id {} twice", in_quotes(variables.ids[i])));
+    }
+  }
+  rows.extra = variables.names;
+  for (MapRow& row : rows.rows) {
+    std::size_t place = row.row;
+    if (!variables.ids.empty()) {
+      const auto found = places.find(row.id);
+      if (found == places.end()) {
+        throw Error(ErrorCode::input, fmt::format("the further variables have no id {}, which row {} has",
+                                                  in_quotes(row.id), row.row));
+      }
+      place = found->second;
+    } else if (place >= variables.values.rows()) {
+      throw Error(ErrorCode::input, fmt::format("the further variables have {} rows; the data has row {}",
+                                                variables.values.rows(), row.row));
+    }
+    row.extra.assign(variables.values.row(place), variables.values.row(place) + variables.values.columns());
+  }
+}
+
+std::uint64_t map_share(const GammaOptions& options, std::size_t inputs, std::uint64_t search,
+                        std::uint64_t left) {
+  if (left == Ledger::kUnlimited) return left;
+  const std::uint64_t measure = 1 + gamma_cost(options, inputs);
+  const std::uint64_t rows = left / (measure + search);
+  return rows == 0 ? left : rows * measure;
 }
 
 }  // namespace harmonia

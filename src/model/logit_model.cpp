@@ -14,7 +14,7 @@ constexpr double kRounding = 1e-6;  // that a probability may be out of [0, 1] b
 
 class LogitModel final : public Model {
  public:
-  LogitModel(const Model& model, bool probabilities)
+  LogitModel(const Model& model, bool probabilities, const std::vector<std::string>& classes)
       : model_(model), probabilities_(probabilities), info_(model.info()) {
     if (info_.outputs == 1 && !(probabilities && info_.binary)) {
       throw Error(ErrorCode::usage,
@@ -24,6 +24,7 @@ class LogitModel final : public Model {
     }
     if (info_.outputs == 1) info_.outputs = 2;
     info_.binary = false;
+    if (info_.classes.empty()) info_.classes = classes;
   }
 
   const ModelInfo& info() const override { return info_; }
@@ -61,8 +62,9 @@ class LogitModel final : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> make_logit_model(const Model& model, bool probabilities) {
-  return std::make_unique<LogitModel>(model, probabilities);
+std::unique_ptr<Model> make_logit_model(const Model& model, bool probabilities,
+                                        const std::vector<std::string>& classes) {
+  return std::make_unique<LogitModel>(model, probabilities, classes);
 }
 
 }  // namespace harmonia

@@ -13,7 +13,7 @@
 namespace harmonia {
 namespace {
 
-constexpr double kEpsilon = 0x1p-53;
+constexpr Scalar kScalar = Scalar::float64;
 
 TEST(LogitPlace, ByHand) {
   const std::vector<double> logits{1, 3, 2};
@@ -190,7 +190,7 @@ TEST(GammaMap, AWellSpecifiedMapIsCalibrated) {
   std::mt19937 generator(5);
   const Simulated simulated;
   const MapRows rows = simulated.draw(20000, generator);
-  const MapFit fit = fit_map(rows, {}, kEpsilon);
+  const MapFit fit = fit_map(rows, {}, kScalar);
   ASSERT_TRUE(fit.map);
   ASSERT_TRUE(fit.validation);
   EXPECT_NEAR(fit.map->fit.coefficients[1] / fit.map->fit.scales[0], 1.2, 0.06);
@@ -221,7 +221,7 @@ TEST(GammaMap, PredictedProbabilitiesAreCovered) {
   const std::vector<std::pair<double, double>> points{{3, -4}, {2, -4}, {4, -5}, {3, -2}, {1.5, -2.5}};
   std::vector<int> covered(points.size());
   for (int time = 0; time < kTimes; ++time) {
-    const MapFit fit = fit_map(simulated.draw(300, generator), options, kEpsilon);
+    const MapFit fit = fit_map(simulated.draw(300, generator), options, kScalar);
     GammaMap map = *fit.map;
     map.intercept = 0;  // the fit's own answers
     map.slope = 1;
@@ -242,7 +242,7 @@ TEST(GammaMap, GammaOfNoMoreThanRoundingCountsAsHalfTheLeast) {
     const double gamma = i % 4 == 0 ? 0 : i % 4 == 1 ? 1e-17 : 0.01 * static_cast<double>(1 + i);
     rows.rows.push_back(row_of(i, 1 + 0.1 * static_cast<double>(i % 7), gamma, i % 3 != 0));
   }
-  const MapFit fit = fit_map(rows, {}, kEpsilon);
+  const MapFit fit = fit_map(rows, {}, kScalar);
   EXPECT_DOUBLE_EQ(fit.map->floor, 0.03 / 2);
   EXPECT_EQ(fit.floored, 20U);
   const double none = fit.map->predict({1, 0, {0, 0}, {}}).probability;
@@ -251,7 +251,7 @@ TEST(GammaMap, GammaOfNoMoreThanRoundingCountsAsHalfTheLeast) {
 
 TEST(GammaMap, GammasIntervalWidensTheAnswer) {
   std::mt19937 generator(5);
-  const MapFit fit = fit_map(Simulated().draw(500, generator), {}, kEpsilon);
+  const MapFit fit = fit_map(Simulated().draw(500, generator), {}, kScalar);
   const double gamma = std::exp(-4.0);
   const MapAnswer exact = fit.map->predict({3, gamma, {gamma, gamma}, {}});
   const MapAnswer sampled = fit.map->predict({3, gamma, {gamma / 2, 2 * gamma}, {}});
@@ -263,6 +263,10 @@ TEST(GammaMap, GammasIntervalWidensTheAnswer) {
   EXPECT_EQ(sparse.interval.low, 0);
   EXPECT_EQ(sparse.interval.high, exact.interval.high);
   EXPECT_FALSE(exact.outside);
+  EXPECT_NEAR(log_odds_of(0.9), std::log(9.0), 1e-15);
+  test::expect_error(ErrorCode::usage,
+                     "P is 1; expected between 0 and 1 (of a P that rounds to 1, give its log-odds)",
+                     [] { log_odds_of(1); });
   EXPECT_TRUE(fit.map->predict({300, gamma, {gamma, gamma}, {}}).outside);
   test::expect_error(ErrorCode::usage, "the map has 0 further variables; 1 was given", [&] {
     fit.map->predict({3, gamma, {gamma, gamma}, {1}});
@@ -272,16 +276,16 @@ TEST(GammaMap, GammasIntervalWidensTheAnswer) {
 TEST(GammaMap, OneOutcomeMakesNoMap) {
   MapRows rows;
   for (std::size_t i = 0; i < 5; ++i) rows.rows.push_back(row_of(i, 1, 0.1, true));
-  MapFit fit = fit_map(rows, {}, kEpsilon);
+  MapFit fit = fit_map(rows, {}, kScalar);
   EXPECT_FALSE(fit.map);
   EXPECT_EQ(fit.reason, "all 5 rows are stable: there is nothing to tell apart, and no map");
   rows.rows[0].search->stable = false;
-  fit = fit_map(rows, {}, kEpsilon);
+  fit = fit_map(rows, {}, kScalar);
   EXPECT_TRUE(fit.map);
   EXPECT_FALSE(fit.validation);
   EXPECT_EQ(fit.reason, "1 row alone is unstable: the map is not cross-validated");
   for (MapRow& row : rows.rows) row.search.reset();
-  EXPECT_EQ(fit_map(rows, {}, kEpsilon).reason, "no row has both a gamma and a search: there is no map");
+  EXPECT_EQ(fit_map(rows, {}, kScalar).reason, "no row has both a gamma and a search: there is no map");
 }
 
 TEST(GammaMap, FurtherVariables) {
@@ -293,14 +297,30 @@ TEST(GammaMap, FurtherVariables) {
     values.row(i)[0] = (rows.rows[i].search->stable ? 2 : 0) + normal(generator);
   }
   values.row(7)[0] = std::nan("");
-  enter_variables(rows, {"age"}, values.view());
-  const MapFit fit = fit_map(rows, {}, kEpsilon);
+  enter_variables(rows, {{"age"}, values, {}});
+  const MapFit fit = fit_map(rows, {}, kScalar);
   EXPECT_EQ(fit.left_out, 1U);
   EXPECT_EQ(fit.map->inputs, (std::vector<std::string>{"logit_p", "log_gamma", "age"}));
   EXPECT_GT(fit.map->fit.coefficients[3], 1);
   EXPECT_GT(fit.validation->over_probability.interval.low, 0);
-  test::expect_error(ErrorCode::input, "the further variables have 10 rows; the data has row 10",
-                     [&] { enter_variables(rows, {"age"}, values.view().slice(0, 10)); });
+  MapRows later = rows;
+  later.rows[3].row = 400;
+  test::expect_error(ErrorCode::input, "the further variables have 400 rows; the data has row 400", [&] {
+    enter_variables(later, {{"age"}, values, {}});
+  });
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < 400; ++i) ids.push_back(std::to_string(399 - i));
+  for (MapRow& row : rows.rows) row.id = std::to_string(row.row);
+  enter_variables(rows, {{"age"}, values, ids});
+  EXPECT_EQ(rows.rows[3].extra[0], values.row(396)[0]);
+  ids[0] = "1";
+  test::expect_error(ErrorCode::input, "the further variables have id '1' twice", [&] {
+    enter_variables(rows, {{"age"}, values, ids});
+  });
+  ids[0] = "elsewhere";
+  test::expect_error(ErrorCode::input, "the further variables have no id '399', which row 399 has", [&] {
+    enter_variables(rows, {{"age"}, values, ids});
+  });
 }
 
 // Overfitted answers are too sure of themselves: many variables that say nothing, few rows.
@@ -310,10 +330,10 @@ TEST(GammaMap, OversureAnswersAreRecalibrated) {
   MapRows rows = Simulated().draw(80, generator);
   Matrix<double> values(80, 12);
   for (std::size_t i = 0; i < 80 * 12; ++i) values.view().data[i] = normal(generator);
-  enter_variables(rows, std::vector<std::string>(12, "noise"), values.view());
+  enter_variables(rows, {std::vector<std::string>(12, "noise"), values, {}});
   MapFitOptions options;
   options.ridge = 1e-3;
-  const MapFit fit = fit_map(rows, options, kEpsilon);
+  const MapFit fit = fit_map(rows, options, kScalar);
   EXPECT_LT(fit.validation->slope.interval.high, 1);
   EXPECT_TRUE(fit.map->recalibrated);
   EXPECT_EQ(fit.map->slope, fit.validation->slope.value);

@@ -89,9 +89,12 @@ struct MapFit {
 };
 
 /// Fits a map on rows that were searched, and validates it on folds that are drawn by the seed, each outcome
-/// spread evenly. gamma of no more than rounding (`epsilon` times the logit) counts as half the smallest
-/// that is more.
-MapFit fit_map(const MapRows& rows, const MapFitOptions& options, double epsilon);
+/// spread evenly. gamma of no more than rounding of the logit in `scalar`, the model's own numbers, counts as
+/// half the smallest that is more.
+MapFit fit_map(const MapRows& rows, const MapFitOptions& options, Scalar scalar);
+
+/// log P/(1 − P). Throws Error(usage) if P is not between 0 and 1.
+double log_odds_of(double probability);
 
 /// The question that a row asks of a map. None if it has no gamma.
 std::optional<MapQuestion> question_of(const MapRow& row);

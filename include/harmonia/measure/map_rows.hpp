@@ -77,8 +77,22 @@ MapRows map_rows(const Model& model, RowSource& data, const GammaOptions& option
 /// Enters what a search found, in any order; rows that are not there are left out.
 void enter_searches(MapRows& rows, const std::vector<MapSearch>& searches);
 
-/// Enters further variables: row i of `values` is about row i of the data. Throws Error(input) if it is short
-/// of a row.
-void enter_variables(MapRows& rows, std::vector<std::string> names, MatrixView<const double> values);
+/// Further variables of rows.
+struct MapVariables {
+  std::vector<std::string> names;
+  Matrix<double> values;         ///< rows × variables
+  std::vector<std::string> ids;  ///< of the rows; empty: row i is about row i of the data
+};
+
+/// All rows of a source.
+MapVariables read_variables(RowSource& data);
+
+/// Enters further variables, by id or by number. Throws Error(input) if there are none for a row.
+void enter_variables(MapRows& rows, const MapVariables& variables);
+
+/// Of evaluations that are left, how many map_rows() may take so that as much is left for searches, of which
+/// one costs `search`, as the rows that it measures may need.
+std::uint64_t map_share(const GammaOptions& options, std::size_t inputs, std::uint64_t search,
+                        std::uint64_t left);
 
 }  // namespace harmonia
