@@ -189,4 +189,60 @@ std::optional<Correlation> correlation(std::span<const double> a, std::span<cons
   return result;
 }
 
+namespace {
+
+// Tango's score of a difference: how many standard errors the one seen lies above it, the errors taken where
+// the probabilities are as likely as can be and differ by just so much. Falls as the difference grows.
+double paired_score(double first, double second, double trials, double difference) {
+  const double a = 2 * trials;
+  const double b = -first - second + (2 * trials - first + second) * difference;
+  const double c = -second * difference * (1 - difference);
+  const double likely = (std::sqrt(std::max(0.0, b * b - 4 * a * c)) - b) / (2 * a);
+  const double variance = trials * (2 * likely + difference * (1 - difference));
+  const double above = first - second - trials * difference;
+  if (variance <= 0) return above == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), above);
+  return above / std::sqrt(variance);
+}
+
+// The difference in [low, high] whose score is z.
+double paired_end(double first, double second, double trials, double z, double low, double high) {
+  for (int i = 0; i < 100; ++i) {
+    const double middle = low + (high - low) / 2;
+    (paired_score(first, second, trials, middle) > z ? low : high) = middle;
+  }
+  return low + (high - low) / 2;
+}
+
+}  // namespace
+
+ShareDifference share_difference(std::uint64_t first_alone, std::uint64_t second_alone, std::uint64_t trials,
+                                 double confidence) {
+  if (trials == 0) return {};
+  const auto first = static_cast<double>(first_alone), second = static_cast<double>(second_alone);
+  const auto n = static_cast<double>(trials);
+  ShareDifference result;
+  result.difference = (first - second) / n;
+  const double z = normal_quantile(0.5 + confidence / 2);
+  result.interval = {paired_end(first, second, n, z, -1, result.difference),
+                     paired_end(first, second, n, -z, result.difference, 1)};
+  if (first_alone + second_alone > 0) {
+    const boost::math::binomial_distribution<> fair(first + second, 0.5);
+    result.p_value = std::min(1.0, 2 * boost::math::cdf(fair, std::min(first, second)));
+  }
+  return result;
+}
+
+std::optional<Median> median(std::vector<double> values, double confidence) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  Median result{.value = (values[(n - 1) / 2] + values[n / 2]) / 2, .interval = {}};
+  const boost::math::binomial_distribution<> fair(static_cast<double>(n), 0.5);
+  // The k smallest values lie below the median with probability 1 − P(fewer than k do).
+  std::size_t k = 0;
+  while (k < n / 2 && boost::math::cdf(fair, static_cast<double>(k)) <= (1 - confidence) / 2) ++k;
+  if (k > 0) result.interval = Interval{values[k - 1], values[n - k]};
+  return result;
+}
+
 }  // namespace harmonia

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harmonia/core/random.hpp"
+
 #include <cmath>
 #include <limits>
 #include <random>
@@ -129,6 +131,60 @@ TEST(Statistics, CorrelationByHand) {
   EXPECT_FALSE(correlation(a, flat, 0.95));
   EXPECT_FALSE(correlation({a.data(), 3}, {b.data(), 3}, 0.95));
   EXPECT_DOUBLE_EQ(correlation(a, a, 0.95)->value, 1);
+}
+
+// Where no trial tells the two apart, the score is nD/sqrt(nD(1 − D)), which is z at z²/(n + z²).
+TEST(Statistics, ShareDifferenceWithoutDiscordantTrials) {
+  const ShareDifference none = share_difference(0, 0, 50, 0.95);
+  const double z = normal_quantile(0.975), end = z * z / (50 + z * z);
+  EXPECT_EQ(none.difference, 0);
+  EXPECT_NEAR(none.interval.low, -end, 1e-12);
+  EXPECT_NEAR(none.interval.high, end, 1e-12);
+  EXPECT_EQ(none.p_value, 1);
+}
+
+TEST(Statistics, ShareDifferenceIsTurnedAroundWithItsTrials) {
+  const ShareDifference a = share_difference(9, 2, 40, 0.9), b = share_difference(2, 9, 40, 0.9);
+  EXPECT_DOUBLE_EQ(a.difference, 7.0 / 40);
+  EXPECT_NEAR(a.interval.low, -b.interval.high, 1e-12);
+  EXPECT_NEAR(a.interval.high, -b.interval.low, 1e-12);
+  EXPECT_LT(a.interval.low, a.difference);
+  EXPECT_GT(a.interval.high, a.difference);
+  // 2 · P(at most 2 of 11) = 2 · (1 + 11 + 55) / 2048.
+  EXPECT_NEAR(a.p_value, 2 * 67.0 / 2048, 1e-12);
+  const ShareDifference all = share_difference(12, 0, 12, 0.95);
+  EXPECT_EQ(all.difference, 1);
+  EXPECT_NEAR(all.interval.high, 1, 1e-12);
+}
+
+// 4,000 runs: a coverage of 0.95 is seen within ± 0.014, four standard errors.
+TEST(Statistics, ShareDifferenceCovers) {
+  for (const std::size_t trials : {20, 100}) {
+    std::size_t covered = 0;
+    for (std::uint64_t run = 0; run < 4000; ++run) {
+      std::uint64_t first = 0, second = 0;
+      for (std::size_t i = 0; i < trials; ++i) {
+        const double u = draw_uniform({.seed = 3, .stream = Stream::uniform_data, .row = run}, i);
+        first += u < 0.25 ? 1 : 0;
+        second += u > 0.9 ? 1 : 0;
+      }
+      const Interval interval = share_difference(first, second, trials, 0.95).interval;
+      covered += interval.low <= 0.15 && 0.15 <= interval.high ? 1 : 0;
+    }
+    EXPECT_GT(static_cast<double>(covered) / 4000, 0.936) << trials;
+    EXPECT_LT(static_cast<double>(covered) / 4000, 0.98) << trials;
+  }
+}
+
+TEST(Statistics, MedianAndItsRanks) {
+  EXPECT_FALSE(median({}, 0.95));
+  EXPECT_DOUBLE_EQ(median({3, 1, 2, 10}, 0.95)->value, 2.5);
+  EXPECT_FALSE(median({3, 1, 2, 10}, 0.95)->interval);
+  // Of 10 values the second smallest and the second largest: P(at most 1 of 10 below) = 11/1024.
+  const auto ten = median({9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, 0.95);
+  ASSERT_TRUE(ten->interval);
+  EXPECT_EQ(ten->interval->low, 1);
+  EXPECT_EQ(ten->interval->high, 8);
 }
 
 }  // namespace

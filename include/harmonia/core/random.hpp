@@ -20,7 +20,9 @@ enum class Stream : std::uint32_t {
   jitter = 6,
   noise = 7,
   noise_radius = 8,
-  folds = 32
+  search = 9,
+  search_noise = 10,
+  folds = 11
 };
 
 /// The key of a family of draws.

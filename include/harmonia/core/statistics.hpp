@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace harmonia {
 
@@ -135,5 +136,25 @@ struct Correlation {
 /// None for fewer than four values, or if either list is constant.
 std::optional<Correlation> correlation(std::span<const double> a, std::span<const double> b,
                                        double confidence);
+
+/// Two probabilities of which the same trials tell: how far the first is above the second.
+struct ShareDifference {
+  double difference = 0;
+  Interval interval{-1, 1};  ///< by Tango's score [Tango 1998]: covers with about the confidence asked
+  double p_value = 1;        ///< of equal probabilities: McNemar's exact test, two-sided
+};
+/// Of `trials`, so many were successes of the first alone, and of the second alone.
+ShareDifference share_difference(std::uint64_t first_alone, std::uint64_t second_alone, std::uint64_t trials,
+                                 double confidence);
+
+/// The middle of values, of an even number the mean of the middle two.
+struct Median {
+  double value = 0;
+  /// By ranks: with probability >= confidence the population's median is inside. None if so few values can
+  /// not be so sure.
+  std::optional<Interval> interval;
+};
+/// None without values.
+std::optional<Median> median(std::vector<double> values, double confidence);
 
 }  // namespace harmonia
