@@ -120,6 +120,48 @@ std::vector<double> minimise(const Objective& objective, double share) {
   return c;
 }
 
+// Means and scales of the inputs; those that vary are named.
+std::vector<std::size_t> learn_scales(MatrixView<const double> x, Logistic& fit) {
+  std::vector<std::size_t> varying;
+  for (std::size_t j = 0; j < x.columns; ++j) {
+    Moments moments;
+    for (std::size_t i = 0; i < x.rows; ++i) moments.add(x.row(i)[j]);
+    const double deviation = moments.deviation();
+    const bool varies = deviation > 1e-12 * std::abs(moments.mean()) && deviation > 0;
+    if (varies) varying.push_back(j);
+    fit.means.push_back(moments.mean());
+    fit.scales.push_back(varies ? deviation : 1);
+  }
+  return varying;
+}
+
+// A column of ones, then the standardised inputs that vary.
+Matrix<double> with_ones(MatrixView<const double> x, const Logistic& fit,
+                         const std::vector<std::size_t>& varying) {
+  Matrix<double> z(x.rows, 1 + varying.size());
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    z.row(i)[0] = 1;
+    for (std::size_t v = 0; v < varying.size(); ++v) {
+      const std::size_t j = varying[v];
+      z.row(i)[1 + v] = (x.row(i)[j] - fit.means[j]) / fit.scales[j];
+    }
+  }
+  return z;
+}
+
+bool separates(const Objective& objective, const std::vector<double>& c, std::span<const char> outcome) {
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (std::size_t i = 0; i < outcome.size(); ++i) {
+    const double l = objective.log_odds(i, c);
+    if (outcome[i] != 0) {
+      least = std::min(least, l);
+    } else {
+      most = std::max(most, l);
+    }
+  }
+  return least > most;
+}
+
 }  // namespace
 
 double logistic(double log_odds) {
@@ -162,36 +204,12 @@ Logistic fit_logistic(MatrixView<const double> x, std::span<const char> outcome,
       static_cast<std::size_t>(std::count_if(outcome.begin(), outcome.end(), [](char o) { return o != 0; }));
   if (fit.positives == 0 || fit.positives == fit.rows)
     throw Error(ErrorCode::usage, "a logistic regression needs rows of both outcomes");
-  std::vector<std::size_t> varying;
-  for (std::size_t j = 0; j < x.columns; ++j) {
-    Moments moments;
-    for (std::size_t i = 0; i < x.rows; ++i) moments.add(x.row(i)[j]);
-    const double deviation = moments.deviation();
-    const bool varies = deviation > 1e-12 * std::abs(moments.mean()) && deviation > 0;
-    if (varies) varying.push_back(j);
-    fit.means.push_back(moments.mean());
-    fit.scales.push_back(varies ? deviation : 1);
-  }
-  Matrix<double> z(x.rows, 1 + varying.size());
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    z.row(i)[0] = 1;
-    for (std::size_t v = 0; v < varying.size(); ++v) {
-      const std::size_t j = varying[v];
-      z.row(i)[1 + v] = (x.row(i)[j] - fit.means[j]) / fit.scales[j];
-    }
-  }
+  const std::vector<std::size_t> varying = learn_scales(x, fit);
+  const Matrix<double> z = with_ones(x, fit, varying);
   const Objective objective(z, outcome, ridge);
   const std::vector<double> c =
       minimise(objective, static_cast<double>(fit.positives) / static_cast<double>(fit.rows));
-  double least = std::numeric_limits<double>::infinity(), most = -least;
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    const double l = objective.log_odds(i, c);
-    if (outcome[i] != 0)
-      least = std::min(least, l);
-    else
-      most = std::max(most, l);
-  }
-  fit.separated = least > most;
+  fit.separated = separates(objective, c, outcome);
   if (fit.separated && ridge == 0) fail_separated();
   std::vector<double> unused;
   Matrix<double> h = objective.information(c, unused);

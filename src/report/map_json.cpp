@@ -237,7 +237,6 @@ std::string map_json(const MapRunRecord& record, const MapResult& result) {
   const MapFit& fit = result.fit;
   Json summary{
       {"text", map_text(result)},
-      {"gamma", statistics_json(result.table.all.gamma)},
       {"outcomes", outcomes_json(result.rows.gamma)},
       {"table",
        {{"by", result.table.by_label ? "label" : "class"},

@@ -1,6 +1,7 @@
 import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
 import { counted, h } from "./dom";
+import { gammaMap } from "./gammamap";
 import { maps } from "./maps";
 import { persistence, persistenceMeaning } from "./persistence";
 import { redrawAll, watchWidths } from "./plots";
@@ -45,6 +46,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     stability(result),
     persistence(result),
     boundary(result, results),
+    gammaMap(result),
     compared(result),
     differences(result),
     maps(result),
