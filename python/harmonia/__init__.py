@@ -6,6 +6,7 @@
 2
 """
 
+from ._attack import AttackResult, attack
 from ._boundary import BoundaryResult, boundary
 from ._compare import CompareResult, Pair, SweepResult, compare, sweep
 from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
@@ -18,6 +19,7 @@ from ._result import GammaResult, GammaStatistics, GammaSummary
 from ._stability import StabilityResult, stability
 
 __all__ = [
+    "AttackResult",
     "BoundaryResult",
     "CompareResult",
     "Error",
@@ -37,6 +39,7 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "__version__",
+    "attack",
     "boundary",
     "compare",
     "gamma",

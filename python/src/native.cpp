@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "attack.hpp"
 #include "boundary.hpp"
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
@@ -320,4 +321,5 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_boundary(m);
   harmonia::python::bind_map(m);
   harmonia::python::bind_persistence(m);
+  harmonia::python::bind_attack(m);
 }

@@ -195,9 +195,10 @@ std::unique_ptr<RowSearch> make_gamma_search(const SearchSetting& setting, Attac
 }
 
 std::uint64_t gamma_search_cost(const AttackOptions& options, std::size_t units) {
-  const std::size_t tried = std::min(options.candidates, units);
+  // No feature is moved twice, nor measured with where it was moved.
+  const std::uint64_t steps = std::min(options.steps, units), tried = std::min(options.candidates, units);
   const std::uint64_t measured = kFinalists + kWinners;
-  return options.steps * (2 * tried + 2 * measured * pairs_of(options));
+  return steps * (2 * tried + 2 * measured * std::min(pairs_of(options), units));
 }
 
 }  // namespace harmonia

@@ -490,3 +490,20 @@ def test_map(map_page, look):
     density = data_of(page)[0]["density"]
     assert dense == sum(a + b > 0 for a, b in zip(density["stable"], density["unstable"])) > 10
     assert sum(density["stable"]) == sum(r["stable"] for r in result["rows"])
+
+
+@pytest.mark.parametrize("width, scheme", [(360, "light"), (1000, "dark")])
+def test_attacks_of_two_methods(harmonia, look, tmp_path, width, scheme):
+    done = harmonia("attack", "fn:ball-class?n=6&r=1", "uniform:30", "--radius", "0.2", "--against", "boundary", "--steps", "8",
+                    "--json", tmp_path / "result.json", "--html", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    shown = look(tmp_path / "report.html", width=width, scheme=scheme, script=SHOWN + """
+      const part = document.querySelector(".attack");
+      return { lead: part.querySelector(".lead").textContent, svgs: all(part, ".plot svg").length, words: part.innerText,
+               numbers: numbers(all(part, "table tbody tr")[0]), wide: document.documentElement.scrollWidth <= innerWidth };
+    """)
+    assert shown["lead"].lower().startswith(result["summary"]["text"].lower())
+    assert shown["svgs"] == 1 and shown["wide"]
+    assert "gamma against boundary" in shown["words"] and "What was changed" in shown["words"]
+    assert shown["numbers"][0] == result["summary"]["methods"][0]["share"]

@@ -1,3 +1,4 @@
+import { attack, attackMeaning } from "./attack";
 import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
 import { counted, h } from "./dom";
@@ -11,9 +12,9 @@ import { stability, stabilityMeaning } from "./stability";
 import { toggleTheme } from "./theme";
 import "./style.css";
 
-/** Whether it is about classes under noise, not gamma. */
+/** Whether it is about classes, under noise or attack, not gamma. */
 function noisy(result: Result): boolean {
-  return result.command === "stability" || result.command === "persistence";
+  return ["stability", "persistence", "attack"].includes(result.command);
 }
 
 function title(result: Result): string {
@@ -47,6 +48,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     persistence(result),
     boundary(result, results),
     gammaMap(result),
+    attack(result),
     compared(result),
     differences(result),
     maps(result),
@@ -89,7 +91,7 @@ function page(results: Result[]): HTMLElement[] {
     gammas && h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
     h("p", {}, `Made by harmonia ${versions}. This page holds all that it shows and asks no network for anything.`),
   );
-  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : [])];
+  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : []), ...(results.some((r) => r.command === "attack") ? [attackMeaning()] : [])];
   return [header, ...articles, ...meanings, footer];
 }
 
