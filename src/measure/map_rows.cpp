@@ -47,12 +47,18 @@ class ProbabilityWatch {
   bool between_ = true;
 };
 
-// Asks for the logits of a block, as far as the evaluations reach.
-void place_block(PointAsker& asker, const RowBlock& block, ProbabilityWatch& watch,
+// Rows that the evaluations pay for, gamma included.
+std::uint64_t affordable_rows(const GammaOptions& options, std::size_t inputs, const Ledger& ledger) {
+  const std::uint64_t left = ledger.left();
+  return left == Ledger::kUnlimited ? left : left / (1 + gamma_cost(options, inputs));
+}
+
+// Asks for the logits of a block, up to `most` rows in all.
+void place_block(PointAsker& asker, const RowBlock& block, std::uint64_t most, ProbabilityWatch& watch,
                  std::vector<MapRow>& rows) {
   const ModelInfo& model = asker.model().info();
-  const std::size_t asked =
-      static_cast<std::size_t>(std::min<std::uint64_t>(block.values.rows(), asker.run().ledger.left()));
+  const std::uint64_t left = most - std::min<std::uint64_t>(most, rows.size());
+  const auto asked = static_cast<std::size_t>(std::min<std::uint64_t>(block.values.rows(), left));
   const auto values = [&](std::size_t i) {
     return std::span<const double>(block.values.row(i), block.values.columns());
   };
@@ -147,9 +153,10 @@ MapRows map_rows(const Model& model, RowSource& data, const GammaOptions& asked,
   ProbabilityWatch watch;
   {
     PointAsker asker(model, asked.batch, run);
+    const std::uint64_t most = affordable_rows(asked, data.info().inputs, run.ledger);
     RowBlock block;
     while (data.read(block, rows_per_block(data.info().inputs)))
-      place_block(asker, block, watch, result.rows);
+      place_block(asker, block, most, watch, result.rows);
     data.rewind();
   }
   GammaOptions options = asked;

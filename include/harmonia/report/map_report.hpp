@@ -31,7 +31,7 @@ struct SavedMap {
 struct MapRunRecord {
   GammaRunRecord gamma;         ///< model, data, options, seed
   bool probabilities = false;   ///< the outputs are probabilities
-  double step = 0;              ///< of a search, in the data's units
+  double step = 0;              ///< of a search, in units of the scales
   std::size_t candidates = 0;   ///< features that a search tries a step
   double lower = 0, upper = 0;  ///< that rows are kept between; infinite: not
   MapFitOptions fit;
