@@ -14,6 +14,7 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kBins = 10, kRowsPerBin = 10;
+constexpr double kUlps = 4;  // that a mean of answers may be wrong by
 
 // The rows of a fit, their inputs and outcomes.
 struct Sample {
@@ -28,13 +29,15 @@ bool usable(const MapRow& row) {
          std::ranges::all_of(row.extra, [](double v) { return std::isfinite(v); });
 }
 
-// Half the smallest gamma that is more than rounding; where there is none, all are equal, whatever it is.
+// Half the smallest gamma that is more than rounding, which is that of the largest logit: points of a ball
+// may have it where the row has not. Where all gammas are rounding they are equal, whatever the floor.
 double floor_of(const std::vector<const MapRow*>& rows, double epsilon, std::size_t& floored) {
-  double least = std::numeric_limits<double>::infinity();
+  double largest = 0, least = std::numeric_limits<double>::infinity();
+  for (const MapRow* row : rows) largest = std::max(largest, std::abs(row->place->logit));
   floored = 0;
   for (const MapRow* row : rows) {
     const double gamma = *row->gamma.gamma;
-    if (gamma > epsilon * std::abs(row->place->logit)) {
+    if (gamma > kUlps * epsilon * largest) {
       least = std::min(least, gamma);
     } else {
       ++floored;

@@ -89,8 +89,8 @@ struct MapFit {
 };
 
 /// Fits a map on rows that were searched, and validates it on folds that are drawn by the seed, each outcome
-/// spread evenly. gamma of no more than rounding of the logit in `scalar`, the model's own numbers, counts as
-/// half the smallest that is more.
+/// spread evenly. gamma of no more than rounding of the largest logit in `scalar`, the model's own numbers,
+/// counts as half the smallest that is more.
 MapFit fit_map(const MapRows& rows, const MapFitOptions& options, Scalar scalar);
 
 /// log P/(1 − P). Throws Error(usage) if P is not between 0 and 1.
