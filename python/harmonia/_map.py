@@ -156,8 +156,8 @@ class MapResult(_Written):
     >>> X = np.random.default_rng(0).normal(size=(200, 4))
     >>> f = lambda X: np.stack([X[:, 0] ** 2 + X[:, 1], X[:, 2], 0 * X[:, 3]], axis=1)
     >>> result = harmonia.map(f, X, radius=0.5, steps=2)
-    >>> result.stable.shape, sorted(result.classes["class"])
-    ((200,), ['0', '1', '2'])
+    >>> result.stable.shape, list(result.classes["class"])
+    ((200,), ['0', '1', '2', 'all'])
     """
 
     def __init__(self, native: _native.Map, index: Any = None) -> None:

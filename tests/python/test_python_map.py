@@ -94,7 +94,7 @@ def test_further_variables(made):
 
 
 def test_mistakes(made, tmp_path):
-    with pytest.raises(hm.UsageError, match="P is 1.0?; expected between 0 and 1"):
+    with pytest.raises(hm.UsageError, match="P is 1; expected between 0 and 1"):
         made.map.predict_from(1.0, 0.1)
     with pytest.raises(hm.UsageError, match="expected P or logit_p, and not both"):
         made.map.predict_from(None, 0.1)

@@ -121,7 +121,7 @@ function padded(box: Density): Density {
 
 function draw(points: Point[], density: Density | null, fit: Fit | null, floor: number, dense: () => boolean): (width: number, theme: Theme) => Element {
   return (width, theme) => {
-    const colour = (stable: boolean | null): string => (stable === null ? theme.muted : stable ? "#0072b2" : "#d55e00");
+    const colour = (stable: boolean | null): string => (stable === null ? theme.muted : stable ? (theme.dark ? "#3d9fdc" : "#0072b2") : "#d55e00");
     const inner = density ?? boxOf(points, floor);
     const box = padded(inner);
     const ticks = oddsTicks(box.bottom, box.top);
@@ -326,7 +326,7 @@ function picture(result: Result): HTMLElement | null {
     h("button", { type: "button", "aria-pressed": String((i === 1) === dense), click: () => { dense = i === 1; buttons.forEach((b, k) => b.setAttribute("aria-pressed", String((k === 1) === dense))); redrawAll(); } }, name),
   );
   const searched = points.some((p) => p.stable !== null);
-  const floored = points.filter((p) => p.gamma < floor).length;
+  const floored = number(fields(fields(result.frame.summary).map).floored) ?? 0;
   const words = [
     searched ? "Each row by its P and γ: circles kept their class through the search, crosses did not; the density has the share of stable rows in each cell, paler where there are few." : "Each row by its P and γ, coloured by the map's answer: blue is stable.",
     fit === null ? "" : ` Dashed lines are where the fitted map says 10, 50 and 90 % stable${list(fields(fields(result.frame.summary).map).inputs).length > 2 ? ", further variables at their means" : ""}.`,
