@@ -84,6 +84,14 @@ function oddsTicks(bottom: number, top: number): Map<number, string> {
   return new Map(shown.filter((_, i) => i % step === 0));
 }
 
+/** Powers of ten between two of them, no more than fit; of less than two decades the axis finds its own. */
+function decades(from: number, to: number, most: number): number[] | number {
+  const [first, last] = [Math.ceil(from), Math.floor(to)];
+  if (last - first < 1) return Math.min(4, most);
+  const step = Math.max(1, Math.ceil((last - first + 1) / most));
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => 10 ** (first + i * step));
+}
+
 /** Where the map says 10, 50 and 90 %: straight lines in log gamma and logit P. */
 function contours(fit: Fit, box: Density): { level: number; gamma: number; odds: number }[] {
   const steps = Array.from({ length: 101 }, (_, i) => i / 100);
@@ -161,7 +169,7 @@ function draw(points: Point[], density: Density | null, fit: Fit | null, floor: 
       style,
       symbol: { type: "identity" } as Plot.ScaleOptions,
       color: dense() || answered ? { type: "linear", domain: [0, 0.5, 1], range: ["#d55e00", theme.dark ? "#8a8f96" : "#d9d4c3", "#0072b2"], interpolate: "rgb" } : { type: "identity" },
-      x: { type: "log", domain: [10 ** box.from, 10 ** box.to], label: "γ", tickFormat: (d: number) => short(d, 2), ticks: width < 500 ? 4 : 8 },
+      x: { type: "log", domain: [10 ** box.from, 10 ** box.to], label: "γ", tickFormat: (d: number) => short(d, 2), ticks: decades(box.from, box.to, width < 500 ? 3 : 8) },
       y: { domain: [box.bottom, box.top], label: "P", ticks: [...ticks.keys()], tickFormat: (d: number) => ticks.get(d) ?? "", grid: true },
       marks: [
         ...marks,
