@@ -27,7 +27,15 @@ Extra = Optional[Mapping[str, ArrayLike]]
 
 @dataclass(frozen=True)
 class MapAnswer:
-    """What a map answers about rows, as arrays with one entry a row; NaN where a row has no gamma."""
+    """What a map answers about rows, as arrays with one entry a row; NaN where a row has no gamma.
+
+    >>> import harmonia, numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> f = lambda X: np.stack([X[:, 0] ** 2 + X[:, 1], X[:, 2], 0 * X[:, 3]], axis=1)
+    >>> answer = harmonia.map(f, X, radius=0.5, steps=2).map.predict(f, X[:3])
+    >>> bool((answer.low <= answer.probability).all() and (answer.probability <= answer.high).all())
+    True
+    """
 
     probability: NDArray[np.float64]  #: that the row's class outlasts the search
     low: NDArray[np.float64]  #: interval, from the coefficients' errors and gamma's interval
