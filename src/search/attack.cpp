@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 4> kMethods{"gamma", "random", "nes", "bo
 constexpr std::size_t kWaveNumbers = std::size_t{1} << 21;   // answers that a wave keeps
 constexpr std::size_t kLeastWave = 1024, kMostWave = 65536;  // points
 constexpr std::size_t kHeldNumbers = std::size_t{1} << 23;   // features of rows on their way
+constexpr std::size_t kOtherNumbers = std::size_t{1} << 21;  // features of rows to start from
+constexpr std::size_t kLeastOthers = 16, kMostOthers = 256;  // rows
 
 void check(const AttackOptions& options, const ModelInfo& model, std::size_t inputs) {
   if (inputs != model.inputs) {
@@ -53,7 +55,6 @@ void check(const AttackOptions& options, const ModelInfo& model, std::size_t inp
 struct Pursuit {
   AttackRow row;
   std::unique_ptr<RowSearch> search;  // none before the row itself was asked
-  bool asked = false;                 // in this wave
   std::size_t start = 0;              // of its points in the wave
 
   std::size_t wanted() const { return search ? search->wanted() : 1; }
@@ -66,7 +67,7 @@ class Driver {
   Driver(const Model& model, const AttackOptions& options, const DataInfo& data, Run& run,
          const std::function<void(const AttackRow&)>& sink)
       : moves_(options, data.inputs),
-        setting_{options, moves_, model.info(), run.seed},
+        setting_{options, moves_, model.info(), run.seed, others_},
         run_(run),
         sink_(sink),
         asker_(model, options.batch, run),
@@ -77,6 +78,7 @@ class Driver {
         rows_(data.rows) {}
 
   void attack(const RowBlock& block) {
+    if (setting_.options.method == AttackMethod::boundary && others_.rows() == 0) keep_others(block);
     std::size_t next = 0;
     while (next < block.values.rows() || !active_.empty()) {
       plan_wave(block, next);
@@ -86,6 +88,14 @@ class Driver {
   }
 
  private:
+  void keep_others(const RowBlock& block) {
+    const std::size_t inputs = moves_.inputs();
+    const std::size_t kept =
+        std::min(block.values.rows(), std::clamp(kOtherNumbers / inputs, kLeastOthers, kMostOthers));
+    others_.resize(kept, inputs);
+    std::copy(block.values.row(0), block.values.row(0) + kept * inputs, others_.row(0));
+  }
+
   AttackRow row_of(const RowBlock& block, std::size_t i) const {
     AttackRow row;
     row.row = block.number(i);
@@ -189,6 +199,7 @@ class Driver {
   }
 
   Moves moves_;
+  Matrix<double> others_;  // the first rows of the data
   SearchSetting setting_;
   Run& run_;
   const std::function<void(const AttackRow&)>& sink_;

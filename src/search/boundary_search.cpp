@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "harmonia/core/random.hpp"
 #include "row_search.hpp"
@@ -8,7 +9,8 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kSizes = 16, kDraws = 4;  // of the noise that looks for a start
-constexpr std::size_t kShortenings = 12;        // of a step that leaves the other class
+constexpr std::size_t kNoises = kSizes * kDraws, kOthers = 16;
+constexpr std::size_t kShortenings = 12;  // of a step that leaves the other class
 
 std::size_t pairs_at(const AttackOptions& options, std::size_t step) {
   return static_cast<std::size_t>(
@@ -27,12 +29,15 @@ std::size_t bisections(std::size_t inputs) {
 /// A walk along the boundary; see AttackMethod::boundary.
 class BoundarySearch final : public RowSearch {
  public:
-  BoundarySearch(const SearchSetting& setting, AttackRow& row) : setting_(setting), row_(row) {}
+  BoundarySearch(const SearchSetting& setting, AttackRow& row)
+      : setting_(setting),
+        row_(row),
+        others_(draw_different(setting.seed, row.row, 0, kOthers, setting.others.rows())) {}
 
   std::size_t wanted() const override {
     switch (phase_) {
       case Phase::start:
-        return kSizes * kDraws;
+        return kNoises + others_.size();
       case Phase::probe:
         return 2 * pairs_at(setting_.options, iteration_);
       case Phase::bisect:
@@ -47,8 +52,7 @@ class BoundarySearch final : public RowSearch {
   void write(std::size_t i, std::span<double> x) const override {
     switch (phase_) {
       case Phase::start:
-        return add_noise(row_.original, i, std::ldexp(setting_.options.radius, static_cast<int>(i / kDraws)),
-                         true, x);
+        return write_start(i, x);
       case Phase::probe: {
         const double size = probe_share(x.size()) * setting_.moves.distance(row_.original, best_);
         return add_noise(best_, probe_sample(i / 2), i % 2 == 0 ? size : -size, false, x);
@@ -91,7 +95,7 @@ class BoundarySearch final : public RowSearch {
   }
 
   // Samples of probes come after those of the start.
-  std::uint64_t probe_sample(std::size_t pair) const { return kSizes * kDraws + probed_ + pair; }
+  std::uint64_t probe_sample(std::size_t pair) const { return kNoises + probed_ + pair; }
 
   void add_noise(std::span<const double> from, std::uint64_t sample, double size, bool settle,
                  std::span<double> x) const {
@@ -111,16 +115,36 @@ class BoundarySearch final : public RowSearch {
     }
   }
 
-  void take_start(const std::vector<Reading>& readings) {
-    const auto found =
-        std::find_if(readings.begin(), readings.end(), [&](const Reading& r) { return other(r); });
-    if (found == readings.end()) {
-      phase_ = Phase::done;
-      return enter_stuck(row_, row_.original);
+  // Noise of growing size, then other rows.
+  void write_start(std::size_t i, std::span<double> x) const {
+    if (i < kNoises) {
+      const double size = std::ldexp(setting_.options.radius, static_cast<int>(i / kDraws));
+      return add_noise(row_.original, i, size, true, x);
     }
-    tried_.resize(row_.original.size());
-    write(static_cast<std::size_t>(found - readings.begin()), tried_);
-    bisect(*found);
+    const double* const other = setting_.others.row(others_[i - kNoises]);
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const double from = row_.original[j];
+      x[j] = std::isnan(other[j]) ? from : setting_.moves.settled(j, from, other[j]);
+    }
+  }
+
+  // The nearest of those of another class.
+  void take_start(const std::vector<Reading>& readings) {
+    double nearest = std::numeric_limits<double>::infinity();
+    Reading found;
+    std::vector<double> x(row_.original.size());
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      if (!other(readings[i])) continue;
+      write(i, x);
+      const double distance = setting_.moves.distance(row_.original, x);
+      if (distance >= nearest) continue;
+      nearest = distance;
+      found = readings[i];
+      tried_ = x;
+    }
+    if (!tried_.empty()) return bisect(found);
+    phase_ = Phase::done;
+    enter_stuck(row_, row_.original);
   }
 
   void bisect(const Reading& at_end) {
@@ -218,6 +242,7 @@ class BoundarySearch final : public RowSearch {
 
   SearchSetting setting_;
   AttackRow& row_;
+  std::vector<std::size_t> others_;  // rows that it may start from
   Phase phase_ = Phase::start;
   std::vector<double> best_, tried_;  // the nearest point of another class; one that is bisected or asked
   Reading reading_, end_;             // at the nearest point; at the far end of the bisection
@@ -235,7 +260,7 @@ std::unique_ptr<RowSearch> make_boundary_search(const SearchSetting& setting, At
 }
 
 std::uint64_t boundary_search_cost(const AttackOptions& options, std::size_t inputs) {
-  std::uint64_t cost = kSizes * kDraws + bisections(inputs);
+  std::uint64_t cost = kNoises + kOthers + bisections(inputs);
   for (std::size_t t = 1; t <= options.steps; ++t)
     cost += 2 * pairs_at(options, t) + kShortenings + bisections(inputs);
   return cost;

@@ -28,6 +28,7 @@ struct SearchSetting {
   const Moves& moves;
   const ModelInfo& model;
   std::uint64_t seed = 1;
+  const Matrix<double>& others;  ///< rows of the data that a walk along the boundary may start from
 };
 
 /// The search around one row, which is asked in turns: it wants some points, and takes their answers.

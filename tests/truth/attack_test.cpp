@@ -102,9 +102,13 @@ TEST(Attack, NoFeatureIsTakenTwiceAndBoundsHoldExactly) {
       for (const double v : row.adversarial) EXPECT_TRUE(v >= -0.25 && v <= 0.5) << v;
       std::set<std::size_t> features;
       for (const AttackStep& step : row.path) {
-        if (step.feature) EXPECT_TRUE(features.insert(*step.feature).second);
+        if (step.feature) {
+          EXPECT_TRUE(features.insert(*step.feature).second);
+        }
       }
-      if (method != AttackMethod::nes) EXPECT_EQ(row.changed, 25U);
+      if (method != AttackMethod::nes) {
+        EXPECT_EQ(row.changed, 25U);
+      }
       if (method == AttackMethod::gamma) {
         // A linear function has no gamma; of all features alike, each goes where the output falls.
         EXPECT_EQ(row.path.size(), 25U);
@@ -135,7 +139,7 @@ TEST(Attack, GoingOnTakesAllSteps) {
   EXPECT_EQ(attacked_row(row, options, 0), row.original);
 }
 
-// Of 2000 features one decides. A search finds it only if it draws it, and then at once.
+// Of 200 features one decides. A search finds it only if it draws it, and then at once.
 TEST(Attack, OneFeatureThatDecidesIsTakenAtOnce) {
   std::vector<double> weights(200, 0.0);
   weights[7] = 1;
@@ -288,6 +292,18 @@ TEST(Attack, BoundaryComesNearTheTrueDistance) {
   const AttackRow far = attacked(*ball, row_of(x), options)[0];
   EXPECT_FALSE(far.success);
   EXPECT_EQ(far.outcome, AttackOutcome::kept);
+}
+
+// Far outside of a ball in ten dimensions noise does not find in; another row of the data does.
+TEST(Attack, BoundaryStartsFromAnotherRowWhereNoiseFindsNone) {
+  const auto ball = make_function_model("ball-class", 10, {{"r", 1}});
+  Matrix<double> x(2, 10);
+  x.row(0)[0] = 5;
+  const auto rows = attacked(*ball, x, by(AttackMethod::boundary, 0.1, 40));
+  EXPECT_EQ(rows[0].first_class, 0);
+  EXPECT_TRUE(rows[0].success);
+  EXPECT_GE(rows[0].distortion_l2 * std::sqrt(10.0), 4);
+  EXPECT_LE(rows[0].distortion_l2 * std::sqrt(10.0), 4.1);
 }
 
 TEST(Attack, AConstantClassIsNeverChanged) {

@@ -155,6 +155,7 @@ function images(result: Result): HTMLElement | null {
 function changes(result: Result): HTMLElement | null {
   if (list(result.options.image).length > 0) return null;
   const names = list(result.data.features).map((v) => text(v) ?? "");
+  const ids = new Map(list(result.frame.rows).map((value) => [number(fields(value).row), text(fields(value).id)]));
   const rows = readShown(result).flatMap((shown) => {
     const listed = list(shown.fields.changes);
     if (listed.length === 0) return [];
@@ -163,7 +164,7 @@ function changes(result: Result): HTMLElement | null {
       const j = number(c.feature) ?? 0;
       return `${names[j] || `x${j}`}: ${short(number(c.from))} → ${short(number(c.to))}`;
     });
-    return [[String(shown.row), shown.method, words.join(", ") + (listed.length > 12 ? ", …" : "")]];
+    return [[ids.get(shown.row) ?? String(shown.row), shown.method, words.join(", ") + (listed.length > 12 ? ", …" : "")]];
   });
   if (rows.length === 0) return null;
   return section("What was changed", table("Rows whose class changed come before others", ["row", "method", "features, before and after"], rows, [true, false, false]));

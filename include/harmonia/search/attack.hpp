@@ -34,8 +34,9 @@ enum class AttackMethod {
   /// Gradient estimates of the margin (f less the largest other output) from `candidates` Gaussian ± pairs of
   /// deviation `radius` a step, and a step of `radius` in every feature by the estimate's sign [Ilyas 2018].
   nes,
-  /// A walk along the boundary that comes ever nearer, from classes alone: noise of growing size finds a
-  /// start, bisection the boundary, labels of `candidates` · √step ± pairs of points around it the normal,
+  /// A walk along the boundary that comes ever nearer, from classes alone: noise of growing size, or
+  /// some of the data's first rows (at most 256, fewer of wide ones), gives a start, bisection the boundary,
+  /// labels of `candidates` · √step ± pairs of points around it the normal,
   /// and a step along that, shortened until the class is another one, the next start. The nearest point found
   /// is kept. [HopSkipJump, Chen 2020]
   boundary,
