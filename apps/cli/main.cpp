@@ -14,6 +14,7 @@
 #include "gate_command.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "map_command.hpp"
 #include "persistence_command.hpp"
 #include "report_command.hpp"
 #include "stability_command.hpp"
@@ -58,6 +59,7 @@ int main(int argc, char** argv) {
     harmonia::add_stability_command(program, argc, argv);
     harmonia::add_persistence_command(program, argc, argv);
     harmonia::add_boundary_command(program, argc, argv);
+    harmonia::add_map_command(program, argc, argv);
     harmonia::add_attack_command(program, argc, argv);
     harmonia::add_gate_command(program, code);
     harmonia::add_card_command(program);

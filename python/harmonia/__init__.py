@@ -10,6 +10,7 @@ from ._attack import AttackResult, attack
 from ._boundary import BoundaryResult, boundary
 from ._compare import CompareResult, Pair, SweepResult, compare, sweep
 from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
+from ._map import GammaMap, MapAnswer, MapResult, map
 from ._measure import gamma
 from ._models import ModelAddress
 from ._native import __version__
@@ -22,11 +23,14 @@ __all__ = [
     "BoundaryResult",
     "CompareResult",
     "Error",
+    "GammaMap",
     "GammaResult",
     "GammaStatistics",
     "GammaSummary",
     "HarmoniaWarning",
     "InputError",
+    "MapAnswer",
+    "MapResult",
     "ModelAddress",
     "ModelError",
     "Pair",
@@ -39,6 +43,7 @@ __all__ = [
     "boundary",
     "compare",
     "gamma",
+    "map",
     "persistence",
     "stability",
     "sweep",

@@ -20,7 +20,34 @@ Average parse_average(const std::string& text) {
   throw Error(ErrorCode::usage, fmt::format("average '{}'; expected surface or solid", text));
 }
 
-// What was asked, with the radius found and the scales taken from the data.
+// What of `more` is not there yet.
+void add_warnings(const std::vector<std::string>& more, std::vector<std::string>& warnings) {
+  for (const std::string& sentence : more) {
+    if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end()) warnings.push_back(sentence);
+  }
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Schema schema_of(const GammaArguments& arguments, RowSource& reference) {
+  const std::vector<std::string> names = feature_names(reference.info());
+  Schema schema;
+  if (arguments.schema) {
+    schema = read_schema(*arguments.schema, arguments.schema_file, names);
+  } else if (!arguments.schema_file.empty()) {
+    schema = load_schema(arguments.schema_file, names);
+  } else if (arguments.scale != "none" || !arguments.fixed.empty()) {
+    schema = plain_schema(names);
+  }
+  for (const std::size_t column : arguments.fixed) schema.at(column).fixed = true;
+  scale_features(schema, arguments.scale, reference);
+  return schema;
+}
+
 GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows) {
   GammaOptions options = arguments.options;
   const ImageShape& image = rows.data->info().image;
@@ -51,34 +78,6 @@ GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& r
   record.seed = arguments.seed;
   record.command_line = arguments.call;
   return record;
-}
-
-// What of `more` is not there yet.
-void add_warnings(const std::vector<std::string>& more, std::vector<std::string>& warnings) {
-  for (const std::string& sentence : more) {
-    if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end()) warnings.push_back(sentence);
-  }
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
-Schema schema_of(const GammaArguments& arguments, RowSource& reference) {
-  const std::vector<std::string> names = feature_names(reference.info());
-  Schema schema;
-  if (arguments.schema) {
-    schema = read_schema(*arguments.schema, arguments.schema_file, names);
-  } else if (!arguments.schema_file.empty()) {
-    schema = load_schema(arguments.schema_file, names);
-  } else if (arguments.scale != "none" || !arguments.fixed.empty()) {
-    schema = plain_schema(names);
-  }
-  for (const std::size_t column : arguments.fixed) schema.at(column).fixed = true;
-  scale_features(schema, arguments.scale, reference);
-  return schema;
 }
 
 Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressSink progress) {

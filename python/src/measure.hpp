@@ -72,6 +72,9 @@ struct PythonStability {
 /// How features may be moved, with scales taken from `reference`.
 Schema schema_of(const GammaArguments& arguments, RowSource& reference);
 
+/// What was asked, with the radius found and the scales taken from the data.
+GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows);
+
 /// Adds a sentence if features spread very differently and nobody gave scales.
 void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
                        std::vector<std::string>& warnings);

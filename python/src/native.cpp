@@ -19,6 +19,7 @@
 #include "harmonia/report/report_page.hpp"
 #include "harmonia/report/stability_report.hpp"
 #include "harmonia/report/sweep_report.hpp"
+#include "map.hpp"
 #include "measure.hpp"
 #include "persistence.hpp"
 #include "subject.hpp"
@@ -351,6 +352,7 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_comparison(m);
   harmonia::python::bind_stability(m);
   harmonia::python::bind_boundary(m);
+  harmonia::python::bind_map(m);
   harmonia::python::bind_persistence(m);
   harmonia::python::bind_attack(m);
 }

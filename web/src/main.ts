@@ -2,6 +2,7 @@ import { attack, attackMeaning } from "./attack";
 import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
 import { counted, h } from "./dom";
+import { gammaMap } from "./gammamap";
 import { maps } from "./maps";
 import { persistence, persistenceMeaning } from "./persistence";
 import { redrawAll, watchWidths } from "./plots";
@@ -47,6 +48,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     stability(result),
     persistence(result),
     boundary(result, results),
+    gammaMap(result),
     attack(result),
     compared(result),
     differences(result),

@@ -21,7 +21,8 @@ enum class Stream : std::uint32_t {
   noise = 7,
   noise_radius = 8,
   search = 9,
-  search_noise = 10
+  search_noise = 10,
+  folds = 11
 };
 
 /// The key of a family of draws.
