@@ -147,7 +147,7 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
   app.add_option(
          "--method", command.method,
          "gamma (one feature a step, by gamma), random (the control: as many features and calls), nes "
-         "(estimated gradients) or boundary (from classes alone) [gamma]")
+         "(estimated gradients), boundary (from classes alone) or greedy (by the output, not gamma) [gamma]")
       ->group("Search");
   app.add_option("--against", command.against,
                  "a second method on the same rows with the same options: how much its share of changed "
