@@ -234,6 +234,14 @@ std::string attack_outcome_name(AttackOutcome outcome) {
   return names[static_cast<std::size_t>(outcome)];
 }
 
+AttackOptions of_images(AttackOptions options, const ImageShape& image) {
+  if (image.channels == 0) return options;
+  options.image = image;
+  options.lower = std::max(options.lower, 0.0);
+  options.upper = std::min(options.upper, 255.0);
+  return options;
+}
+
 std::uint64_t attack_cost(const AttackOptions& options, std::size_t inputs) {
   const std::size_t units = Moves(options, inputs).units();
   switch (options.method) {

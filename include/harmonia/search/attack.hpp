@@ -111,8 +111,8 @@ struct AttackRow {
   std::vector<double> adversarial;  ///< the row found; of no success the last one
 };
 
-/// Options for rows that are images of this shape, if they are any: pixels move whole, and stay between 0 and 255
-/// or the narrower bounds that are given.
+/// Options for rows that are images of this shape, if they are any: pixels move whole, and stay between 0 and
+/// 255 or the narrower bounds that are given.
 AttackOptions of_images(AttackOptions options, const ImageShape& image);
 
 /// Attacks every row of the data, in order, and gives each to `sink`. Memory does not grow with the rows.
