@@ -13,7 +13,17 @@ from . import _native
 from ._compare import _OPTIONS, _number, _Written
 from ._data import DataLike, Table, read_table
 from ._errors import UsageError
-from ._measure import ImageChoice, ModelLike, _count, _in_fitted_order, _positive, call_text, native_arguments, open_subject, warn
+from ._measure import (
+    ImageChoice,
+    ModelLike,
+    _count,
+    _in_fitted_order,
+    _positive,
+    call_text,
+    native_arguments,
+    open_subject,
+    warn,
+)
 from ._models import Choice, ModelAddress
 from ._progress import Progress, shown
 
