@@ -3,8 +3,6 @@
 // with its best batch: threads that call it side by side, and one caller whose call the runtime spreads over
 // its own threads.
 
-#include <onnxruntime_cxx_api.h>
-
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "harmonia/core/text.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/onnx_model.hpp"
+#include "onnx_runtime.hpp"
 
 namespace harmonia::bench {
 namespace {
@@ -24,38 +23,6 @@ namespace {
 constexpr double kGoal = 0.95;
 constexpr double kRadius = 0.1;
 constexpr int kRepeats = 4;
-
-// ONNX Runtime as a user would call it.
-class Runtime {
- public:
-  Runtime(const std::string& path, int own_threads) {
-    Ort::SessionOptions options;
-    options.SetIntraOpNumThreads(own_threads);
-    options.SetInterOpNumThreads(1);
-    session_ = Ort::Session(environment_, path.c_str(), options);
-    const Ort::AllocatorWithDefaultOptions allocator;
-    input_ = session_.GetInputNameAllocated(0, allocator).get();
-    output_ = session_.GetOutputNameAllocated(0, allocator).get();
-  }
-
-  /// Answers rows × outputs numbers, in place.
-  void run(MatrixView<float> x, MatrixView<float> y) {
-    const std::int64_t in_shape[] = {static_cast<std::int64_t>(x.rows), static_cast<std::int64_t>(x.columns)};
-    const std::int64_t out_shape[] = {static_cast<std::int64_t>(y.rows),
-                                      static_cast<std::int64_t>(y.columns)};
-    const auto in = Ort::Value::CreateTensor<float>(memory_, x.data, x.rows * x.columns, in_shape, 2);
-    auto out = Ort::Value::CreateTensor<float>(memory_, y.data, y.rows * y.columns, out_shape, 2);
-    const char* const input = input_.c_str();
-    const char* const output = output_.c_str();
-    session_.Run(Ort::RunOptions(nullptr), &input, &in, 1, &output, &out, 1);
-  }
-
- private:
-  Ort::Env environment_{ORT_LOGGING_LEVEL_FATAL, "bench"};
-  Ort::Session session_{nullptr};
-  Ort::MemoryInfo memory_ = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
-  std::string input_, output_;
-};
 
 struct Case {
   std::string name, file;

@@ -31,6 +31,40 @@ def network(sizes) -> bytes:
     return model.SerializeToString()
 
 
+def images(widths, classes: int) -> bytes:
+    """A convolutional network of the shape of MobileNet's, with random weights, for images of any size."""
+    rng = np.random.default_rng(1)
+    nodes, constants, value, before = [], [], "x", 3
+
+    def conv(name, inputs, outputs, size, groups, stride):
+        nonlocal value
+        fan = inputs // groups * size * size
+        weights = rng.standard_normal((outputs, inputs // groups, size, size)) * np.sqrt(2 / fan)
+        constants.extend([numpy_helper.from_array(weights.astype(np.float32), f"{name}w"),
+                          numpy_helper.from_array((0.1 * rng.standard_normal(outputs)).astype(np.float32), f"{name}b")])
+        nodes.append(helper.make_node("Conv", [value, f"{name}w", f"{name}b"], [f"{name}c"], kernel_shape=[size, size],
+                                      strides=[stride, stride], pads=[size // 2] * 4, group=groups))
+        nodes.append(helper.make_node("Relu", [f"{name}c"], [f"{name}r"]))
+        value = f"{name}r"
+
+    for i, width in enumerate(widths):
+        if i == 0:
+            conv("first", before, width, 3, 1, 2)
+        else:
+            conv(f"depth{i}", before, before, 3, before, 1 + i % 2)
+            conv(f"point{i}", before, width, 1, 1, 1)
+        before = width
+    constants += [numpy_helper.from_array((rng.standard_normal((before, classes)) / np.sqrt(before)).astype(np.float32), "w"),
+                  numpy_helper.from_array(np.zeros(classes, np.float32), "b")]
+    nodes += [helper.make_node("GlobalAveragePool", [value], ["pooled"]), helper.make_node("Flatten", ["pooled"], ["flat"]),
+              helper.make_node("Gemm", ["flat", "w", "b"], ["y"])]
+    graph = helper.make_graph(nodes, "images", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, "H", "W"])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", classes])], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    return model.SerializeToString()
+
+
 def trees(count: int, features: int) -> bytes:
     """Gradient boosting of scikit-learn on a smooth function of a hundred features."""
     x, y = make_friedman1(n_samples=2000, n_features=features, random_state=1)
@@ -44,4 +78,5 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "network.onnx").write_bytes(network([784, 1568, 1568, 10]))
+    (folder / "images.onnx").write_bytes(images([32, 64, 128, 128, 256, 256, 512, 512], 1000))
     (folder / "trees.onnx").write_bytes(trees(500, 100))

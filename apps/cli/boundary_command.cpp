@@ -83,7 +83,7 @@ void BoundaryCommand::execute() {
   if (run.dry_run) return forecast(*what.data, *to, what.model.get());
 
   Run state = new_run(subject, run, stop);
-  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   BoundaryRunRecord record;
   record.model = what.model->info();
   record.a = what.data->info();

@@ -69,6 +69,7 @@ void CompareCommand::execute() {
   if (std::set<std::string>(models.begin(), models.end()).size() < models.size()) {
     throw Error(ErrorCode::usage, "a model is named twice; expected different models");
   }
+  complete(flags, subject);
   asked_options(flags);
   subject.model_options.stop = stop;
   Subject what = open();
@@ -82,7 +83,7 @@ void CompareCommand::execute() {
   for (const std::string& address : models) {
     const bool open_already = what.model && address == subject.model;
     opened.push_back(open_already ? std::move(what.model)
-                                  : open_model(address, options_of(address), what.example));
+                                  : open_asked_model(address, options_of(address), subject, what));
     check_columns(opened.back()->info(), what.data->info(), subject);
     compared.push_back(opened.back().get());
     record.models.push_back(opened.back()->info());

@@ -31,6 +31,7 @@ void GammaCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
   check_paths(run, subject, {subject.model});
+  complete(flags, subject);
   asked_options(flags);
   subject.model_options.stop = stop;
   Subject what = open_subject(subject);
@@ -40,7 +41,7 @@ void GammaCommand::execute() {
   }
 
   Run state = new_run(subject, run, stop);
-  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   const Model& model = *what.model;
   state.ledger.spend(model.info().example_rows);
   record.model = model.info();
@@ -49,6 +50,7 @@ void GammaCommand::execute() {
   std::unique_ptr<GammaCsvWriter> csv;
   std::unique_ptr<GammaJournal> journal;
   WorstRows worst(kWorstRows);
+  ExtremeRows extremes;
   ReportOutput report(run);
   if (!report.json().empty()) json = std::make_unique<GammaJsonWriter>(report.json(), record);
   if (!run.csv.empty()) csv = std::make_unique<GammaCsvWriter>(run.csv, record);
@@ -57,6 +59,7 @@ void GammaCommand::execute() {
     if (json) json->add(row);
     if (csv) csv->add(row);
     worst.add(row);
+    extremes.add(row);
   };
   const auto sink = [&](const GammaRow& row) {
     show(row);
@@ -86,7 +89,7 @@ void GammaCommand::execute() {
   summary.evaluations += model.info().example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const std::string& sentence : scale_warnings(subject, what)) summary.warnings.push_back(sentence);
-  if (json) json->finish(summary, record.seconds);
+  if (json) json->finish(summary, record.seconds, shown_images(*what.data, extremes));
   if (csv) csv->finish();
   report.write();
   if (journal) journal->finish(summary.outcomes[static_cast<std::size_t>(Outcome::budget)] == 0);
@@ -120,6 +123,8 @@ void add_gamma_command(CLI::App& program, int argc, char** argv) {
   harmonia gamma "cmd:python3 score.py" rows.csv --id customer --radius auto --scale std --json result.json
   harmonia gamma fraud.onnx rows.csv --radius 0.1 --scale std --model-output logits
   harmonia gamma http://localhost:8080/v2/models/fraud rows.npy --radius 0.1 --ball cross --sample 64
+  harmonia gamma net.onnx photos/ --radius 10 --sample 128 --by label --html photos.html
+  harmonia gamma net.onnx t10k-images-idx3-ubyte --labels t10k-labels-idx1-ubyte --radius 10 --ball cross
 
 gamma is |average of the model over the ball's points − the model at the row|: 0 where the model is harmonic.
 Every number carries an interval; outcome says how it came about.)");

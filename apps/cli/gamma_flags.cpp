@@ -8,10 +8,18 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/data/image_source.hpp"
 #include "harmonia/data/spread.hpp"
+#include "harmonia/model/image_model.hpp"
 
 namespace harmonia {
 namespace {
+
+constexpr const char* kUsualBall = "simplex+anti";
+
+// Of images [Kersting 2024, section 5].
+constexpr const char* kPaperSize = "100x100";
+constexpr const char* kPaperRadius = "100";
 
 double parse_radius(const std::string& text) {
   double radius = 0;
@@ -40,14 +48,21 @@ void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
         .add_option("--radius", flags.radius,
                     "of the ball, in units of --scale; auto: a tenth of the median distance to the "
                     "nearest row")
-        ->required()
         ->group("Ball");
   }
+  flags.with_radius = with_radius;
   command
       .add_option("--ball", flags.ball,
                   "simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K, "
-                  "rademacher[:N], random:N, random-pairs:N, gaussian:N [simplex+anti]")
+                  "rademacher[:N], random:N, random-pairs:N, gaussian:N; of images pixel, patch:K "
+                  "[simplex+anti; of images of more than 1000 values pixel]")
       ->group("Ball");
+  command
+      .add_option("--pixel-range", flags.pixel_range,
+                  "where a step that leaves 0 … 255 goes: free (on), symmetric (cut short on both sides), "
+                  "reflect (back) [free]")
+      ->check(CLI::IsMember({"free", "symmetric", "reflect"}))
+      ->group("Images");
   command.add_option("--average", flags.average, "over the sphere's surface or the solid ball [surface]")
       ->check(CLI::IsMember({"surface", "solid"}))
       ->group("Ball");
@@ -80,9 +95,18 @@ void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius) {
       ->group("Run");
 }
 
+void complete(GammaFlags& flags, SubjectOptions& subject) {
+  if (flags.options.paper && is_image_data(subject.data)) {
+    subject.images.grey = true;
+    if (subject.images.size.empty()) subject.images.size = kPaperSize;
+    if (flags.radius.empty()) flags.radius = kPaperRadius;
+  }
+  if (flags.with_radius && flags.radius.empty()) throw Error(ErrorCode::usage, "--radius is required");
+}
+
 GammaOptions asked_options(const GammaFlags& flags) {
   GammaOptions options = flags.options;
-  options.ball = parse_ball(flags.ball);
+  options.ball = parse_ball(flags.ball.empty() ? kUsualBall : flags.ball);
   options.ball.average = flags.average == "solid" ? Average::solid : Average::surface;
   options.output = parse_output(flags.output);
   return options;
@@ -93,6 +117,9 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
   GammaRunRecord record;
   record.options = asked_options(flags);
   record.options.schema = subject.schema;
+  const ImageShape& image = subject.data->info().image;
+  if (flags.ball.empty() && image.values() > kWholeBallValues) record.options.ball.kind = BallKind::pixel;
+  record.options.ball.image = image;
   if (flags.radius == "auto") {
     record.options.ball.radius = automatic_radius(subject.schema, subject.reference(), options.seed);
     record.automatic_radius = true;
@@ -105,6 +132,18 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
   record.model_output = options.model_options.output_name;
   record.margin = options.model_options.margin;
   record.has_schema = !record.options.schema.empty();
+  record.description_path = subject.images.path;
+  record.description = subject.images.description;
+  if (record.description) {
+    record.margin = measures_logits(options.model, options.model_options, *record.description);
+  }
+  if (image.values() > 0) {
+    record.pixel_range = parse_pixel_range(flags.pixel_range);
+    bound_pixels(record.options.schema, image.values(), record.pixel_range);
+  } else if (flags.pixel_range != "free") {
+    throw Error(ErrorCode::usage,
+                fmt::format("--pixel-range is of images; {} is a table", record.data.source));
+  }
   record.seed = options.seed;
   record.command_line = command_line;
   return record;
@@ -154,6 +193,7 @@ void print_forecast(const Subject& subject, const GammaOptions& options,
 
 std::vector<std::string> scale_warnings(const SubjectOptions& options, const Subject& subject) {
   if (options.scale != "none" || !options.schema_file.empty()) return {};
+  if (subject.data->info().image.values() > 0) return {};  // pixels have one unit
   const std::optional<std::string> sentence = scale_warning(subject.reference());
   return sentence ? std::vector{*sentence} : std::vector<std::string>{};
 }

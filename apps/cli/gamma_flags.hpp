@@ -12,12 +12,19 @@ namespace harmonia {
 
 /// Options of the ball, the output and the sample; every command that measures gamma has them.
 struct GammaFlags {
-  std::string radius, ball = "simplex+anti", average = "surface", output = "predicted";
+  std::string radius, average = "surface", output = "predicted";
+  std::string ball;  ///< empty: simplex+anti, or pixel of images of more than kWholeBallValues values
+  std::string pixel_range = "free";
+  bool with_radius = false;  ///< one radius is asked for
   GammaOptions options;
 };
 
 /// Adds them, --radius only if one radius is asked for.
 void add_gamma_flags(CLI::App& command, GammaFlags& flags, bool with_radius);
+
+/// Puts in what --paper brings with it of images: 100×100 grey pixels and a radius of 100, unless they are
+/// given. Throws Error(usage) if there is no radius then, and one is asked for.
+void complete(GammaFlags& flags, SubjectOptions& subject);
 
 /// What the flags say, without a radius and a schema. Throws Error(usage) for a word that is not known, so it
 /// is called before anything is opened.

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "attack_command.hpp"
 #include "boundary_command.hpp"
 #include "card_command.hpp"
 #include "compare_command.hpp"
@@ -13,6 +14,7 @@
 #include "gate_command.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "map_command.hpp"
 #include "persistence_command.hpp"
 #include "report_command.hpp"
 #include "stability_command.hpp"
@@ -57,6 +59,8 @@ int main(int argc, char** argv) {
     harmonia::add_stability_command(program, argc, argv);
     harmonia::add_persistence_command(program, argc, argv);
     harmonia::add_boundary_command(program, argc, argv);
+    harmonia::add_map_command(program, argc, argv);
+    harmonia::add_attack_command(program, argc, argv);
     harmonia::add_gate_command(program, code);
     harmonia::add_card_command(program);
     harmonia::add_report_command(program);

@@ -6,9 +6,12 @@
 #include <filesystem>
 #include <optional>
 
+#include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/data/image_source.hpp"
 #include "harmonia/data/spread.hpp"
 #include "harmonia/model/feature_names.hpp"
+#include "harmonia/model/image_model.hpp"
 
 namespace harmonia {
 namespace {
@@ -17,7 +20,8 @@ constexpr const char* kModelForms =
     "net.onnx, booster.json or .ubj (XGBoost), booster.txt (LightGBM), fn:NAME[?n=N], cmd:PROGRAM ARGS, "
     "http(s)://host/v2/models/NAME";
 constexpr const char* kDataForms =
-    "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; FILE#ROW is one row";
+    "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; of images a folder, a .png or .jpg file, "
+    "images-idx3-ubyte; FILE#ROW is one row";
 
 }  // namespace
 
@@ -105,6 +109,17 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
                 "move every point of a grid at random within its cell, against aliasing")
       ->group("Data");
   command
+      .add_option("--description", o.images.description,
+                  "JSON file: how images come to the model [net.image.json beside net.onnx]")
+      ->group("Images");
+  command.add_option("--size", o.images.size, "HEIGHTxWIDTH that images are brought to [as described]")
+      ->group("Images");
+  command.add_flag("--grey", o.images.grey, "make images grey")->group("Images");
+  command
+      .add_option("--labels", o.data_options.labels,
+                  "labels of the images: a table file,label, or labels-idx1-ubyte [the sub-folders' names]")
+      ->group("Images");
+  command
       .add_option("--schema", o.schema_file,
                   "JSON file: scale, bounds, integer, categorical, immutable features")
       ->group("Data");
@@ -143,11 +158,21 @@ Subject open_subject(const SubjectOptions& options) {
   DataOptions data_options = options.data_options;
   data_options.seed = options.seed;
   Subject subject;
+  if (is_image_data(options.data)) {
+    subject.images = ask_images(options.model, options.images);
+    data_options.image = subject.images.shape;
+    data_options.fit = subject.images.fit;
+    data_options.resize = subject.images.resize;
+    subject.data = open_data(options.data, data_options);
+  } else if (!options.images.empty()) {
+    throw Error(ErrorCode::usage,
+                fmt::format("--description, --size and --grey are of images; {} is a table", options.data));
+  }
   if (!needs_example(options.model, options.model_options)) {
-    subject.model = open_model(options.model, options.model_options, {});
+    subject.model = open_asked_model(options.model, options.model_options, options, subject);
     data_options.inputs = subject.model->info().inputs;
   }
-  subject.data = open_data(options.data, data_options);
+  if (!subject.data) subject.data = open_data(options.data, data_options);
   if (subject.model) check_columns(subject.model->info(), subject.data->info(), options);
   if (options.data.find('#') != std::string::npos || !data_options.regions.empty() ||
       !data_options.window.empty())
@@ -163,6 +188,18 @@ Subject open_subject(const SubjectOptions& options) {
   subject.example.assign(block.values.row(0), block.values.row(0) + block.values.columns());
   subject.data->rewind();
   return subject;
+}
+
+std::unique_ptr<Model> open_asked_model(const std::string& address, const ModelOptions& how,
+                                        const SubjectOptions& options, const Subject& subject) {
+  AskedImages images = subject.images;
+  if (images.shape != ImageShape{} && address != options.model) {
+    images = ask_images(address, options.images);
+    // All models see the same images.
+    if (images.description) images.description->shape = subject.images.shape;
+  }
+  if (!images.description) return open_model(address, how, subject.example);
+  return open_image_model(address, how, *images.description, images.path, subject.example);
 }
 
 void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options) {

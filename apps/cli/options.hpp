@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harmonia/data/image_description.hpp"
 #include "harmonia/data/row_source.hpp"
 #include "harmonia/data/schema.hpp"
 #include "harmonia/model/open_model.hpp"
@@ -17,6 +18,7 @@ struct SubjectOptions {
   std::string model, data;
   ModelOptions model_options;
   DataOptions data_options;
+  ImageOptions images;
   std::string schema_file, scale = "none";
   std::uint64_t seed = 1;
 };
@@ -45,15 +47,21 @@ void add_resume_option(CLI::App& command, RunOptions& options);
 
 /// The model, the data, how its features may be moved, and a row to show to the model.
 struct Subject {
-  std::unique_ptr<Model> model;  ///< null until open_model() if it needs the example to be opened
+  std::unique_ptr<Model> model;  ///< null until open_asked_model() if it needs the example to be opened
   std::unique_ptr<RowSource> data;
   std::unique_ptr<RowSource> whole;  ///< all rows, if data is a part of them
   Schema schema;                     ///< empty if all features are plain
   std::vector<double> example;
+  AskedImages images;  ///< if the rows are images
 
   /// What spreads and distances are taken from: all rows, even if a part is measured.
   RowSource& reference() const { return whole ? *whole : *data; }
 };
+
+/// Opens a model that is to be measured on the subject's data: one of images through its description, if it
+/// has one.
+std::unique_ptr<Model> open_asked_model(const std::string& address, const ModelOptions& how,
+                                        const SubjectOptions& options, const Subject& subject);
 
 /// Opens the model if it says how wide its rows are, opens the data, and reads its first row.
 Subject open_subject(const SubjectOptions& options);

@@ -163,7 +163,7 @@ void PersistenceCommand::execute() {
   if (run.dry_run) return print_forecast(what, others.get(), record.options);
 
   Run state = new_run(subject, run, stop);
-  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);

@@ -32,6 +32,7 @@ void SweepCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
   check_paths(run, subject, {subject.model});
+  complete(flags, subject);
   asked_options(flags);
   const std::vector<double> each = parse_radii(radii);
   subject.model_options.stop = stop;
@@ -43,7 +44,7 @@ void SweepCommand::execute() {
   }
 
   Run state = new_run(subject, run, stop);
-  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);

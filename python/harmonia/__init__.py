@@ -6,9 +6,11 @@
 2
 """
 
+from ._attack import AttackResult, attack
 from ._boundary import BoundaryResult, boundary
 from ._compare import CompareResult, Pair, SweepResult, compare, sweep
 from ._errors import Error, HarmoniaWarning, InputError, ModelError, UsageError
+from ._map import GammaMap, MapAnswer, MapResult, map
 from ._measure import gamma
 from ._models import ModelAddress
 from ._native import __version__
@@ -17,14 +19,18 @@ from ._result import GammaResult, GammaStatistics, GammaSummary
 from ._stability import StabilityResult, stability
 
 __all__ = [
+    "AttackResult",
     "BoundaryResult",
     "CompareResult",
     "Error",
+    "GammaMap",
     "GammaResult",
     "GammaStatistics",
     "GammaSummary",
     "HarmoniaWarning",
     "InputError",
+    "MapAnswer",
+    "MapResult",
     "ModelAddress",
     "ModelError",
     "Pair",
@@ -33,9 +39,11 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "__version__",
+    "attack",
     "boundary",
     "compare",
     "gamma",
+    "map",
     "persistence",
     "stability",
     "sweep",

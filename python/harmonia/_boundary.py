@@ -13,7 +13,7 @@ from . import _native
 from ._compare import _OPTIONS, _number, _Written
 from ._data import DataLike, Table, read_table
 from ._errors import UsageError
-from ._measure import ModelLike, _count, _in_fitted_order, _positive, call_text, native_arguments, open_subject
+from ._measure import ModelLike, _count, _in_fitted_order, _positive, call_text, native_arguments, open_subject, warn
 from ._models import Choice, ModelAddress
 from ._progress import Progress, shown
 
@@ -197,6 +197,7 @@ def boundary(
     arguments.call = call.replace(repr(a.source), f"{a.source!r}, {b.source!r}", 1)
     with shown(progress, f"boundary of {model.name}") as tell:
         native = _native.boundary(model, a, b, arguments, _count("steps", steps), normal, _positive("step", step), tell)
+    warn(native.warnings)
     return BoundaryResult(native)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
@@ -23,9 +24,9 @@ ModelLike = Union[Callable[[Any], Any], str, "os.PathLike[str]", ModelAddress, A
 def gamma(
     f: ModelLike,
     X: DataLike,
-    radius: Union[float, str] = 0.05,
+    radius: Union[None, float, str] = None,
     *,
-    ball: str = "simplex+anti",
+    ball: Optional[str] = None,
     average: str = "surface",
     output: str = "predicted",
     sample: Optional[int] = None,
@@ -47,6 +48,11 @@ def gamma(
     id: Optional[Any] = None,
     label: Optional[Any] = None,
     feature_names: Optional[Sequence[str]] = None,
+    description: Union[None, str, "os.PathLike[str]"] = None,
+    size: Optional[str] = None,
+    grey: bool = False,
+    labels: Union[None, str, "os.PathLike[str]"] = None,
+    pixel_range: str = "free",
     batch: Optional[int] = None,
     seed: int = 1,
     threads: Optional[int] = None,
@@ -72,13 +78,17 @@ def gamma(
     * the address of a model as the program takes it: "net.onnx", "booster.json", "cmd:…", "http://…", "fn:f2".
 
     The rows X are an array (a C-ordered one of float64 is used as it is), a data frame, or what the program takes:
-    "rows.csv", "rows.npy", "grid:0..5x101,1..4x61", "uniform:1000". Columns of a data frame that hold categories or
-    texts are never moved.
+    "rows.csv", "rows.npy", "grid:0..5x101,1..4x61", "uniform:1000"; of images a folder, "photo.jpg" or MNIST's
+    "images-idx3-ubyte". Columns of a data frame that hold categories or texts are never moved. Images are rows of values
+    from 0 to 255, height × width × channels, which a model file gets as the description beside it says, and a function
+    as they are.
 
     Parameters
     ----------
-    radius: of the ball, in units of `scale`; "auto" is a tenth of the median distance to the nearest row.
-    ball: simplex, anti, simplex+anti, cross, one-hot, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N.
+    radius: of the ball, in units of `scale`; "auto" is a tenth of the median distance to the nearest row. None is 0.05,
+        or 100 with `paper` of images.
+    ball: simplex, anti, simplex+anti, cross, one-hot, rotated:K, rademacher[:N], random:N, random-pairs:N, gaussian:N;
+        of images pixel or patch:K. None is simplex+anti, of images of more than 1000 values pixel.
     average: over the "surface" of the sphere or the "solid" ball.
     output: label, predicted, column:K, norm, angle, all or flip.
     sample: draw exactly this many pairs of the ball instead of all.
@@ -98,6 +108,9 @@ def gamma(
     dtype: float32 or float64, of the batches that a function is given.
     columns, drop, id, label: of a data frame or a file: features, columns to leave out, columns that are carried to
         the result and not given to the model. Of an array, columns and drop are numbers or feature_names.
+    description, size, grey, labels, pixel_range: of images, as the program's options: the file that says how they come
+        to the model, "HEIGHTxWIDTH" that they are brought to, whether they are made grey, a file of their labels, and
+        where a step that leaves 0 … 255 goes ("free", "symmetric" or "reflect").
     batch: points held in memory at once.
     threads: model calls at the same time. A function is called from one thread unless more are asked for.
     max_evaluations: never ask the model for more rows than this.
@@ -109,15 +122,54 @@ def gamma(
     """
     asked = {k: v for k, v in locals().items() if k not in ("f", "X", "progress")}
     choice = Choice(method, margin, binary, missing, as_frame, dtype, threads or 0)
-    (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed)
+    asked_images = ImageChoice(
+        os.fspath(description) if description is not None else "",
+        size or ("100x100" if paper and is_image_data(X) else ""),
+        grey or (paper and is_image_data(X)),
+        os.fspath(labels) if labels is not None else "",
+    )
+    asked["radius"] = radius if radius is not None else 100.0 if paper and is_image_data(X) else 0.05
+    images = asked_images.ask(f, X)
+    (model,), data, table = open_subject(
+        [f], X, choice, columns, drop, id, label, feature_names, seed, asked_images
+    )
     arguments = native_arguments(asked, table)
+    arguments.images = images
+    arguments.pixel_range = pixel_range
     arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    if as_address(f) is not None:
+        arguments.margin = margin or images.measures_logits(model.name, margin, arguments.model_output)
     arguments.call = call_text("gamma", [model], data, asked)
     with shown(progress, f"gamma of {model.name}") as tell:
         native = _native.gamma(model, data, arguments, tell)
     result = GammaResult(native, table.index if table is not None else None)
     warn(result.summary.warnings)
     return result
+
+
+@dataclass(frozen=True)
+class ImageChoice:
+    """What is said of images besides the description beside the model."""
+
+    description: str = ""
+    size: str = ""
+    grey: bool = False
+    labels: str = ""
+
+    def ask(self, f: ModelLike, X: DataLike) -> _native.Images:
+        """How the images of X come to the model."""
+        if not is_image_data(X):
+            if self != ImageChoice():
+                raise UsageError("description, size, grey and labels are of images; the data is a table")
+            return _native.Images()
+        address = as_address(f)
+        return _native.ask_images(
+            address.text() if address is not None else "", self.description, self.size, self.grey
+        )
+
+
+def is_image_data(X: DataLike) -> bool:
+    return isinstance(X, (str, os.PathLike)) and _native.is_image_data(os.fspath(X))
 
 
 def warn(sentences: Sequence[str]) -> None:
@@ -136,6 +188,7 @@ def open_subject(
     label: Optional[Any] = None,
     feature_names: Optional[Sequence[str]] = None,
     seed: int = 1,
+    image_choice: Optional[ImageChoice] = None,
 ) -> tuple[list[_native.Model], _native.Data, Optional[Table]]:
     """The models and the rows; those in memory come as a table too."""
     for what, names in (("columns", columns), ("drop", drop)):
@@ -143,7 +196,11 @@ def open_subject(
             raise UsageError(f"{what} is {names!r}; expected a list of columns")
     seed = _whole("seed", seed)
     addresses = [as_address(f) for f in models]
-    opened = [a.open([], choice) if a is not None and not a.needs_example() else None for a in addresses]
+    image_choice = image_choice or ImageChoice()
+    images = [image_choice.ask(f, X) for f in models]
+    opened = [
+        a.open([], choice, i) if a is not None and not a.needs_example() else None for a, i in zip(addresses, images)
+    ]
     table = None
     if not isinstance(X, (str, os.PathLike)):
         ordered = _in_fitted_order(models[0], X, columns, drop, id, label)
@@ -162,12 +219,14 @@ def open_subject(
             "" if label is None else str(label),
             next((m.inputs for m in trees if m is not None), 0),
             seed,
+            images[0],
+            image_choice.labels,
         )
     made = []
-    for f, address, model in zip(models, addresses, trees):
-        if model is None:
-            model = function_model(f, table, data, choice) if address is None else address.open(data.first_row(), choice)
-        made.append(model)
+    for f, address, model, shown_as in zip(models, addresses, trees, images):
+        if model is None and address is not None:
+            model = address.open(data.first_row(), choice, shown_as)
+        made.append(model if model is not None else function_model(f, table, data, choice))
     return made, data, table
 
 
@@ -182,6 +241,8 @@ DEFAULTS: dict[str, Any] = {
     "paper": False,
     "margin": False,
     "binary": False,
+    "grey": False,
+    "pixel_range": "free",
 }
 
 
@@ -189,13 +250,14 @@ def native_arguments(asked: Mapping[str, Any], table: Optional[Table]) -> _nativ
     """The options of a measurement, checked."""
     if asked["paper"]:
         for name in ("ball", "average", "sample", "precision", "floor"):
-            if asked[name] != DEFAULTS.get(name):
+            if asked[name] is not None and asked[name] != DEFAULTS.get(name):
                 raise UsageError(f"paper excludes {name}")
     arguments = _native.Arguments()
     radius = _radius(asked["radius"])
     if radius is not None:
         arguments.radius = radius
-    for name in ("ball", "average", "output", "confidence", "scale", "paper", "margin", "binary"):
+    arguments.ball = asked["ball"] or ""
+    for name in ("average", "output", "confidence", "scale", "paper", "margin", "binary"):
         setattr(arguments, name, asked[name])
     for name in ("seed", "explain"):
         setattr(arguments, name, _whole(name, asked[name]))

@@ -46,7 +46,9 @@ class ModelAddress:
     def needs_example(self) -> bool:
         return _native.needs_example(self.text(), self.kind)
 
-    def open(self, example: Sequence[float], choice: "Choice") -> _native.Model:
+    def open(
+        self, example: Sequence[float], choice: "Choice", images: Optional[_native.Images] = None
+    ) -> _native.Model:
         return _native.open_model(
             self.text(),
             example,
@@ -59,6 +61,7 @@ class ModelAddress:
             choice.binary,
             bool(choice.missing),
             choice.margin,
+            images or _native.Images(),
         )
 
 

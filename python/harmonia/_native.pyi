@@ -23,6 +23,9 @@ class Model:
     def classes(self) -> list[str]: ...
     def evaluate(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
+class Images:
+    def measures_logits(self, model: str, margin: bool, output: str) -> bool: ...
+
 class Data:
     @property
     def source(self) -> str: ...
@@ -87,13 +90,24 @@ def open_model(
     binary: bool,
     missing: bool,
     margin: bool,
+    images: Images,
 ) -> Model: ...
+def ask_images(model: str, description: str, size: str, grey: bool) -> Images: ...
+def is_image_data(spec: str) -> bool: ...
 def needs_example(address: str, kind: str) -> bool: ...
 def memory_data(
     array: NDArray[np.float64], names: Sequence[str], ids: Sequence[str], labels: Sequence[str]
 ) -> Data: ...
 def open_data(
-    spec: str, columns: Sequence[str], drop: Sequence[str], id: str, label: str, inputs: int, seed: int
+    spec: str,
+    columns: Sequence[str],
+    drop: Sequence[str],
+    id: str,
+    label: str,
+    inputs: int,
+    seed: int,
+    images: Images,
+    labels: str,
 ) -> Data: ...
 def tree_model(
     file: bytes, kind: str, name: str, margin: bool, complement: bool, classes: Sequence[str]
@@ -121,6 +135,8 @@ class Arguments:
     seed: int
     threads: int
     max_evaluations: int
+    images: Images
+    pixel_range: str
     call: str
 
 class Comparison:
@@ -148,11 +164,69 @@ class Persistence:
     @property
     def warnings(self) -> list[str]: ...
 
+class Map:
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+class MapUse:
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+class SavedMap:
+    @property
+    def steps(self) -> int: ...
+    @property
+    def radius(self) -> float: ...
+    @property
+    def ball(self) -> str: ...
+    @property
+    def margin(self) -> bool: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def model_output(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def outputs(self) -> str: ...
+    @property
+    def inputs(self) -> list[str]: ...
+    @property
+    def means(self) -> list[float]: ...
+    @property
+    def scales(self) -> list[float]: ...
+    @property
+    def coefficients(self) -> list[float]: ...
+    @property
+    def floor(self) -> float: ...
+    @property
+    def confidence(self) -> float: ...
+    def answers(
+        self,
+        log_odds: Sequence[float],
+        gamma: Sequence[float],
+        low: Sequence[float],
+        high: Sequence[float],
+        extra: Optional[NDArray[np.float64]],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+
 class Boundary:
+    @property
+    def warnings(self) -> list[str]: ...
     def to_json(self) -> str: ...
     def table(self) -> str: ...
     def points(self) -> NDArray[np.float64]: ...
     def normals(self) -> NDArray[np.float64]: ...
+
+class Attack:
+    warnings: list[str]
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    def adversarial(self) -> NDArray[np.float64]: ...
 
 Progress = Optional[Callable[[int, Optional[int], int], None]]
 
@@ -197,6 +271,51 @@ def persistence(
     arguments: Arguments,
     progress: Progress,
 ) -> Persistence: ...
+def map(
+    model: Model,
+    data: Data,
+    outputs: str,
+    steps: int,
+    candidates: int,
+    lower: Optional[float],
+    upper: Optional[float],
+    ridge: float,
+    folds: int,
+    names: Sequence[str],
+    values: Optional[NDArray[np.float64]],
+    arguments: Arguments,
+    progress: Progress,
+) -> Map: ...
+def use_map(
+    map: SavedMap,
+    path: str,
+    model: Model,
+    data: Data,
+    names: Sequence[str],
+    values: Optional[NDArray[np.float64]],
+    arguments: Arguments,
+    progress: Progress,
+) -> MapUse: ...
+def read_map(path: str) -> SavedMap: ...
+def parse_map(text: str) -> SavedMap: ...
+def log_odds(probabilities: Sequence[float]) -> list[float]: ...
+def attack(
+    model: Model,
+    data: Data,
+    method: str,
+    against: Optional[str],
+    steps: int,
+    radius: float,
+    lower: Optional[float],
+    upper: Optional[float],
+    candidates: int,
+    epsilon: float,
+    paper: bool,
+    go_on: bool,
+    image: Sequence[int],
+    arguments: Arguments,
+    progress: Progress,
+) -> Attack: ...
 def parse_sigmas(text: str) -> list[float]: ...
 def report_page(results: Sequence[str]) -> str: ...
 def paired_difference(

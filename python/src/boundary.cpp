@@ -78,6 +78,7 @@ void bind_boundary(nb::module_& m) {
              return boundary_json(self.record, self.result, self.result.summary.warnings);
            })
       .def("table", [](const PythonBoundary& self) { return boundary_table(self.record, self.result); })
+      .def_prop_ro("warnings", [](const PythonBoundary& self) { return self.result.summary.warnings; })
       .def("points", [](const PythonBoundary& self) { return self.rows_of(&BoundaryRow::point); })
       .def("normals", [](const PythonBoundary& self) { return self.rows_of(&BoundaryRow::normal); });
   m.def("boundary", &measure_boundary, "model"_a, "a"_a, "b"_a, "arguments"_a, "steps"_a, "normal"_a,

@@ -20,28 +20,6 @@ Average parse_average(const std::string& text) {
   throw Error(ErrorCode::usage, fmt::format("average '{}'; expected surface or solid", text));
 }
 
-// What was asked, with the radius found and the scales taken from the data.
-GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows) {
-  GammaOptions options = arguments.options;
-  options.ball = parse_ball(arguments.ball);
-  options.ball.average = parse_average(arguments.average);
-  options.output = parse_output(arguments.output);
-  options.schema = schema_of(arguments, rows.reference());
-  options.ball.radius = arguments.radius ? *arguments.radius
-                                         : automatic_radius(options.schema, rows.reference(), arguments.seed);
-  GammaRunRecord record;
-  record.data = rows.data->info();
-  record.options = resolve(options, record.data.inputs);
-  record.model_output = arguments.model_output;
-  record.margin = arguments.margin;
-  record.scale = arguments.scale;
-  record.automatic_radius = !arguments.radius;
-  record.has_schema = !options.schema.empty();
-  record.seed = arguments.seed;
-  record.command_line = arguments.call;
-  return record;
-}
-
 // What of `more` is not there yet.
 void add_warnings(const std::vector<std::string>& more, std::vector<std::string>& warnings) {
   for (const std::string& sentence : more) {
@@ -70,6 +48,38 @@ Schema schema_of(const GammaArguments& arguments, RowSource& reference) {
   return schema;
 }
 
+GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows) {
+  GammaOptions options = arguments.options;
+  const ImageShape& image = rows.data->info().image;
+  const bool large = image.values() > kWholeBallValues;
+  options.ball = parse_ball(!arguments.ball.empty() ? arguments.ball : large ? "pixel" : "simplex+anti");
+  options.ball.image = image;
+  options.ball.average = parse_average(arguments.average);
+  options.output = parse_output(arguments.output);
+  options.schema = schema_of(arguments, rows.reference());
+  options.ball.radius = arguments.radius ? *arguments.radius
+                                         : automatic_radius(options.schema, rows.reference(), arguments.seed);
+  GammaRunRecord record;
+  record.data = rows.data->info();
+  record.options = resolve(options, record.data.inputs);
+  record.model_output = arguments.model_output;
+  record.margin = arguments.margin;
+  record.scale = arguments.scale;
+  record.automatic_radius = !arguments.radius;
+  record.has_schema = !options.schema.empty();
+  record.description = arguments.images.description;
+  record.description_path = arguments.images.path;
+  record.pixel_range = parse_pixel_range(arguments.pixel_range);
+  if (image.values() > 0) {
+    bound_pixels(record.options.schema, image.values(), record.pixel_range);
+  } else if (record.pixel_range != PixelRange::free) {
+    throw Error(ErrorCode::usage, fmt::format("pixel_range is of images; {} is a table", record.data.source));
+  }
+  record.seed = arguments.seed;
+  record.command_line = arguments.call;
+  return record;
+}
+
 Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressSink progress) {
   return {.seed = arguments.seed,
           .threads = arguments.threads,
@@ -81,6 +91,7 @@ Run new_run(const GammaArguments& arguments, const PythonModel& model, ProgressS
 void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
                        std::vector<std::string>& warnings) {
   if (arguments.scale != "none" || !arguments.schema_file.empty()) return;
+  if (rows.data->info().image.values() > 0) return;  // pixels have one unit
   if (const auto sentence = scale_warning(rows.reference())) warnings.push_back(*sentence);
 }
 
@@ -97,6 +108,9 @@ PythonResult measure_gamma(const PythonModel& model, const PythonData& data, con
     result.summary = gamma(*model.model, *data.data, result.record.options, run,
                            [&](const GammaRow& row) { result.rows.push_back(row); });
     data.data->rewind();
+    ExtremeRows extremes;
+    for (const GammaRow& row : result.rows) extremes.add(row);
+    result.images = shown_images(*data.data, extremes);
     result.summary.evaluations += result.record.model.example_rows;
     add_scale_warning(arguments, data, result.summary.warnings);
     result.record.seconds = seconds_since(start);
@@ -193,7 +207,7 @@ std::string result_json(const PythonResult& result) {
   std::string text;
   GammaJsonWriter writer([&](std::string_view piece) { text += piece; }, result.record);
   for (const GammaRow& row : result.rows) writer.add(row);
-  writer.finish(result.summary, result.record.seconds);
+  writer.finish(result.summary, result.record.seconds, result.images);
   return text;
 }
 

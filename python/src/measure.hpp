@@ -22,7 +22,8 @@ namespace harmonia::python {
 /// What a call of harmonia.gamma asks, as the program's options ask it.
 struct GammaArguments {
   std::optional<double> radius;  ///< none: found from the data
-  std::string ball = "simplex+anti", average = "surface", output = "predicted";
+  std::string average = "surface", output = "predicted";
+  std::string ball;                   ///< empty: simplex+anti, or pixel of large images
   GammaOptions options;               ///< but for the ball, the output and the schema
   std::string scale = "none";         ///< none, std or range
   std::string schema_file;            ///< path, or what messages call the text
@@ -34,6 +35,8 @@ struct GammaArguments {
   std::uint64_t max_evaluations = 0;  ///< 0: no limit
   bool margin = false;                ///< the value before the link was asked for
   bool binary = false;                ///< the user's word on the models, for the record of a comparison
+  AskedImages images;                 ///< of data that is images
+  std::string pixel_range = "free";   ///< where their steps out of 0 … 255 go
   std::string call;                   ///< to repeat it
 };
 
@@ -43,6 +46,7 @@ struct PythonResult {
   std::vector<GammaRow> rows;
   GammaSummary summary;
   PythonData data;
+  std::vector<ShownImage> images;  ///< if the rows are images
 };
 
 /// A comparison as Python holds it.
@@ -67,6 +71,9 @@ struct PythonStability {
 
 /// How features may be moved, with scales taken from `reference`.
 Schema schema_of(const GammaArguments& arguments, RowSource& reference);
+
+/// What was asked, with the radius found and the scales taken from the data.
+GammaRunRecord asked_record(const GammaArguments& arguments, const PythonData& rows);
 
 /// Adds a sentence if features spread very differently and nobody gave scales.
 void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,

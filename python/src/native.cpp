@@ -8,14 +8,18 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "attack.hpp"
 #include "boundary.hpp"
 #include "callable_model.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/data/image_source.hpp"
 #include "harmonia/measure/scan.hpp"
+#include "harmonia/model/image_model.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "harmonia/report/report_page.hpp"
 #include "harmonia/report/stability_report.hpp"
 #include "harmonia/report/sweep_report.hpp"
+#include "map.hpp"
 #include "measure.hpp"
 #include "persistence.hpp"
 #include "subject.hpp"
@@ -111,7 +115,7 @@ void bind_model(nb::module_& m) {
       "open_model",
       [](const std::string& address, const std::vector<double>& example, const std::string& kind,
          const std::vector<std::string>& headers, const std::string& ca_file, const std::string& output_name,
-         double timeout, int retries, bool binary, bool missing, bool margin) {
+         double timeout, int retries, bool binary, bool missing, bool margin, const AskedImages& images) {
         return open_address(address,
                             {.kind = kind,
                              .headers = headers,
@@ -123,10 +127,10 @@ void bind_model(nb::module_& m) {
                              .binary = binary,
                              .takes_missing = missing,
                              .margin = margin},
-                            example);
+                            example, images);
       },
       "address"_a, "example"_a, "kind"_a, "headers"_a, "ca_file"_a, "output_name"_a, "timeout"_a, "retries"_a,
-      "binary"_a, "missing"_a, "margin"_a);
+      "binary"_a, "missing"_a, "margin"_a, "images"_a);
   m.def(
       "needs_example",
       [](const std::string& address, const std::string& kind) {
@@ -135,6 +139,27 @@ void bind_model(nb::module_& m) {
         return needs_example(address, options);
       },
       "address"_a, "kind"_a);
+}
+
+void bind_images(nb::module_& m) {
+  nb::class_<AskedImages>(m, "Images", "How images come to a model.")
+      .def(nb::init<>())
+      .def(
+          "measures_logits",
+          [](const AskedImages& self, const std::string& model, bool margin, const std::string& output) {
+            ModelOptions options;
+            options.margin = margin;
+            options.output_name = output;
+            return self.description && measures_logits(model, options, *self.description);
+          },
+          "model"_a, "margin"_a, "output"_a);
+  m.def(
+      "ask_images",
+      [](const std::string& model, const std::string& description, const std::string& size, bool grey) {
+        return ask_images(model, {.description = description, .size = size, .grey = grey});
+      },
+      "model"_a, "description"_a, "size"_a, "grey"_a);
+  m.def("is_image_data", &is_image_data, "spec"_a);
 }
 
 void bind_data(nb::module_& m) {
@@ -156,12 +181,19 @@ void bind_data(nb::module_& m) {
       "open_data",
       [](const std::string& spec, const std::vector<std::string>& columns,
          const std::vector<std::string>& drop, const std::string& id, const std::string& label,
-         std::size_t inputs, std::uint64_t seed) {
-        return rows_of(
-            spec,
-            {.columns = columns, .drop = drop, .id = id, .label = label, .inputs = inputs, .seed = seed});
+         std::size_t inputs, std::uint64_t seed, const AskedImages& images, const std::string& labels) {
+        return rows_of(spec, {.columns = columns,
+                              .drop = drop,
+                              .id = id,
+                              .label = label,
+                              .inputs = inputs,
+                              .seed = seed,
+                              .image = images.shape,
+                              .fit = images.fit,
+                              .resize = images.resize,
+                              .labels = labels});
       },
-      "spec"_a, "columns"_a, "drop"_a, "id"_a, "label"_a, "inputs"_a, "seed"_a);
+      "spec"_a, "columns"_a, "drop"_a, "id"_a, "label"_a, "inputs"_a, "seed"_a, "images"_a, "labels"_a);
 }
 
 template <class T>
@@ -193,6 +225,8 @@ void bind_arguments(nb::module_& m) {
       .def_rw("seed", &GammaArguments::seed)
       .def_rw("threads", &GammaArguments::threads)
       .def_rw("max_evaluations", &GammaArguments::max_evaluations)
+      .def_rw("images", &GammaArguments::images)
+      .def_rw("pixel_range", &GammaArguments::pixel_range)
       .def_rw("call", &GammaArguments::call);
   m.def("gamma", &measure_gamma, "model"_a, "data"_a, "arguments"_a, "progress"_a.none());
   m.def("compare", &measure_compare, "models"_a, "names"_a, "data"_a, "arguments"_a, "progress"_a.none());
@@ -311,11 +345,14 @@ NB_MODULE(_native, m) {
     }
   });
   harmonia::python::bind_model(m);
+  harmonia::python::bind_images(m);
   harmonia::python::bind_data(m);
   harmonia::python::bind_arguments(m);
   harmonia::python::bind_result(m);
   harmonia::python::bind_comparison(m);
   harmonia::python::bind_stability(m);
   harmonia::python::bind_boundary(m);
+  harmonia::python::bind_map(m);
   harmonia::python::bind_persistence(m);
+  harmonia::python::bind_attack(m);
 }

@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "harmonia/data/memory_source.hpp"
+#include "harmonia/model/image_model.hpp"
 #include "interrupt.hpp"
 
 namespace nb = nanobind;
@@ -16,11 +17,15 @@ ModelInfo PythonModel::info() const {
   return info;
 }
 
-PythonModel open_address(const std::string& address, ModelOptions options,
-                         const std::vector<double>& example) {
+PythonModel open_address(const std::string& address, ModelOptions options, const std::vector<double>& example,
+                         const AskedImages& images) {
   PythonModel opened;
   options.stop = opened.stop.get_token();
-  run_interruptibly(opened.stop, [&] { opened.model = open_model(address, options, example); });
+  run_interruptibly(opened.stop, [&] {
+    opened.model = images.description
+                       ? open_image_model(address, options, *images.description, images.path, example)
+                       : open_model(address, options, example);
+  });
   return opened;
 }
 

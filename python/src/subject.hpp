@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harmonia/data/image_description.hpp"
 #include "harmonia/data/row_source.hpp"
 #include "harmonia/model/open_model.hpp"
 
@@ -38,9 +39,10 @@ struct PythonData {
 using RowsArray =
     nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 
-/// Opens the model at an address; `example` may be empty if it says its own width.
-PythonModel open_address(const std::string& address, ModelOptions options,
-                         const std::vector<double>& example);
+/// Opens the model at an address, through the description of its images if there is one; `example` may be
+/// empty if it says its own width.
+PythonModel open_address(const std::string& address, ModelOptions options, const std::vector<double>& example,
+                         const AskedImages& images);
 
 /// Rows in an array, which is kept.
 PythonData rows_in_memory(const RowsArray& rows, nanobind::object owner, std::vector<std::string> names,

@@ -37,6 +37,8 @@ constexpr std::array kKinds{
     KindName{"random", BallKind::random, KindName::Count::required},
     KindName{"random-pairs", BallKind::random_pairs, KindName::Count::required},
     KindName{"gaussian", BallKind::gaussian, KindName::Count::required},
+    KindName{"pixel", BallKind::pixel, KindName::Count::none},
+    KindName{"patch", BallKind::patch, KindName::Count::required},
     KindName{"listed", BallKind::listed, KindName::Count::none},
 };
 
@@ -78,10 +80,12 @@ BallOptions parse_ball(const std::string& text) {
     }
     return options;
   }
-  throw Error(ErrorCode::usage,
-              fmt::format("ball '{}' is not known; expected simplex, anti, simplex+anti, cross, one-hot, "
-                          "rotated:K, rotated-simplex:K, rademacher, random:N, random-pairs:N or gaussian:N",
-                          text));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("ball '{}' is not known; expected simplex, anti, simplex+anti, cross, one-hot, "
+                  "rotated:K, rotated-simplex:K, rademacher, random:N, random-pairs:N, gaussian:N, or of "
+                  "images pixel or patch:K",
+                  text));
 }
 
 std::string ball_name(const BallOptions& options) {
@@ -109,6 +113,10 @@ Ball::Ball(BallOptions options, Schema schema, std::uint64_t seed)
   }
   if (options_.kind == BallKind::listed && options_.directions.rows() == 0) {
     throw Error(ErrorCode::usage, "the ball lists no directions; expected at least one row");
+  }
+  if (options_.blocks() && options_.image.values() == 0) {
+    throw Error(ErrorCode::usage, fmt::format("ball {} moves the pixels of images; the rows are no images",
+                                              ball_name(options_)));
   }
   if (plain_) schema_ = {};
 }
@@ -151,6 +159,10 @@ BallShape Ball::shape(std::size_t moved) const {
     case BallKind::random_pairs:
     case BallKind::gaussian:
       shape.endless = true;
+      break;
+    case BallKind::pixel:
+    case BallKind::patch:
+      shape.units = ImageBlocks(options_.image, options_.block_side()).count();
       break;
     case BallKind::listed:
       shape.units = options_.directions.rows();

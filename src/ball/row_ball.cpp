@@ -28,6 +28,20 @@ double sum_of_squares(std::span<const double> v) {
   return sum;
 }
 
+// The point that lies in the bounds after as many turns at them as it takes.
+double mirrored(const Feature& feature, double x) {
+  const double width = feature.upper - feature.lower;
+  if (width == 0) return feature.lower;
+  if (!std::isfinite(width)) {
+    if (x < feature.lower) return 2 * feature.lower - x;
+    return x > feature.upper ? 2 * feature.upper - x : x;
+  }
+  if (x >= feature.lower && x <= feature.upper) return x;
+  double way = std::fmod(x - feature.lower, 2 * width);
+  if (way < 0) way += 2 * width;
+  return feature.lower + std::min(way, 2 * width - way);
+}
+
 double room(const Feature& feature, double x) { return std::min(x - feature.lower, feature.upper - x); }
 
 }  // namespace
@@ -52,8 +66,8 @@ RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row)
   if (!ball.plain()) check_bounds();
 }
 
-// The largest component of a direction, so that bounds beyond it cut nothing short.
-double RowBall::largest_component() const {
+// The largest component of a direction in a column, so that bounds beyond it cut nothing short.
+double RowBall::largest_component(std::size_t column) const {
   switch (ball_->options().kind) {
     case BallKind::simplex:
     case BallKind::anti_simplex:
@@ -61,13 +75,15 @@ double RowBall::largest_component() const {
       return std::max(geometry_->own + geometry_->rest, std::abs(geometry_->last));
     case BallKind::rademacher:
       return 1 / std::sqrt(static_cast<double>(moved_));
+    case BallKind::pixel:
+    case BallKind::patch:
+      return 1 / std::sqrt(static_cast<double>(blocks().size(blocks().of(column))));
     default:
       return 1;
   }
 }
 
 void RowBall::check_bounds() {
-  const double largest = moved_ == 0 ? 0 : ball_->options().radius * largest_component();
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const Feature& feature = ball_->schema()[j];
     if (x_[j] < feature.lower || x_[j] > feature.upper) {
@@ -75,7 +91,9 @@ void RowBall::check_bounds() {
                                                 feature.name, x_[j], feature.lower, feature.upper));
     }
     if (!moves(j)) continue;
-    if (room(feature, x_[j]) < largest * feature.scale) ++shortened_;
+    if (room(feature, x_[j]) < ball_->options().radius * largest_component(j) * feature.scale) {
+      feature.mirrored ? mirrored_ = true : ++shortened_;
+    }
     whole_steps_ |= feature.integer;
   }
 }
@@ -107,6 +125,11 @@ RowBall::Place RowBall::place(std::uint64_t unit, std::size_t p) const {
         place.base = place.sign * geometry_->last;
       }
       break;
+    case BallKind::pixel:
+    case BallKind::patch:
+      place.block = unit;
+      place.extra = place.sign / std::sqrt(static_cast<double>(blocks().size(unit)));
+      break;
     default:
       place.dense = true;
   }
@@ -119,6 +142,9 @@ double RowBall::constrained(std::size_t column, double displacement, bool own) c
     // At least one whole step where a feature is moved on its own: otherwise it would never be probed.
     const bool small = own && std::abs(displacement) < 1 && displacement != 0;
     displacement = small ? std::copysign(1.0, displacement) : std::round(displacement);
+  }
+  if (feature.bounded() && feature.mirrored) {
+    return mirrored(feature, x_[column] + displacement) - x_[column];
   }
   if (feature.bounded()) {
     const double available = room(feature, x_[column]);
@@ -142,6 +168,13 @@ double RowBall::scaled_own_coordinate(const Place& place) const {
     return x_[place.own] + constrained(place.own, step * (place.base + place.extra), true);
   }
   return base_coordinate(place, place.own) + step * place.extra;
+}
+
+double RowBall::scaled_block_coordinate(const Place& place, std::size_t column) const {
+  const Feature& feature = ball_->schema()[column];
+  const double displacement = (place.radius * feature.scale) * place.extra;
+  if (feature.integer || feature.bounded()) return x_[column] + constrained(column, displacement, true);
+  return x_[column] + displacement;
 }
 
 template <class T>
@@ -231,6 +264,13 @@ void RowBall::direction(std::uint64_t unit, std::span<double> out) const {
       }
       break;
     }
+    case BallKind::pixel:
+    case BallKind::patch: {
+      const double size = 1 / std::sqrt(static_cast<double>(blocks().size(unit)));
+      std::fill(out.begin(), out.end(), 0.0);
+      blocks().each(unit, [&](std::size_t j) { out[j] = moves(j) ? size : 0; });
+      break;
+    }
     case BallKind::listed: {
       assert(ball_->options().directions.columns() == out.size());
       const double* listed = ball_->options().directions.row(unit);
@@ -249,8 +289,10 @@ bool RowBall::below_resolution(Scalar scalar) const {
       kind == BallKind::simplex || kind == BallKind::anti_simplex || kind == BallKind::simplex_pairs;
   const bool one = kind == BallKind::cross || kind == BallKind::one_hot;
   // The typical component of a direction: the simplex's base, a single feature's whole step, or 1/√n.
-  const double component =
-      simplex ? std::abs(geometry_->rest) : (one ? 1 : 1 / std::sqrt(static_cast<double>(moved_)));
+  double component = 1 / std::sqrt(static_cast<double>(moved_));
+  if (simplex) component = std::abs(geometry_->rest);
+  if (one) component = 1;
+  if (ball_->options().blocks()) component = 1 / std::sqrt(static_cast<double>(blocks().size(0)));
   const double epsilon = scalar == Scalar::float32
                              ? static_cast<double>(std::numeric_limits<float>::epsilon())
                              : std::numeric_limits<double>::epsilon();

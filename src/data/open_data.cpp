@@ -11,6 +11,7 @@
 #include "harmonia/core/text.hpp"
 #include "harmonia/data/csv_source.hpp"
 #include "harmonia/data/generated_source.hpp"
+#include "harmonia/data/image_source.hpp"
 #include "harmonia/data/npy_source.hpp"
 #include "harmonia/data/row_source.hpp"
 #include "number_text.hpp"
@@ -20,7 +21,7 @@ namespace harmonia {
 namespace {
 
 struct Kind {
-  std::string_view name;  // a prefix if it ends in a colon, otherwise an extension
+  std::string_view name;  // a prefix if it ends in a colon, a folder if in a slash, otherwise an extension
   std::string_view form;  // how a user writes it
   std::unique_ptr<RowSource> (*open)(const std::string&, const DataOptions&);
 };
@@ -32,6 +33,11 @@ constexpr std::array kKinds{
     Kind{".npy", "FILE.npy", open_npy},
     Kind{"grid:", "grid:LOW..HIGHxCOUNT,…", open_grid},
     Kind{"uniform:", "uniform:COUNT", open_uniform},
+    Kind{".png", "IMAGE.png", open_image_file},
+    Kind{".jpg", "IMAGE.jpg", open_image_file},
+    Kind{".jpeg", "IMAGE.jpeg", open_image_file},
+    Kind{"idx3-ubyte", "images-idx3-ubyte", open_idx},
+    Kind{"/", "a folder of images", open_image_folder},
 };
 
 // Extensions are known in any case.
@@ -42,6 +48,8 @@ bool ends_with(std::string_view text, std::string_view ending) {
 }
 
 const Kind* find_kind(std::string_view spec) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(spec, ignored)) return &kKinds.back();
   for (const Kind& kind : kKinds) {
     if (kind.name.back() == ':' ? spec.starts_with(kind.name) : ends_with(spec, kind.name)) return &kind;
   }
@@ -117,12 +125,24 @@ std::unique_ptr<RowSource> open_whole_data(const std::string& spec, const DataOp
     if (options.jitter && kind->open != open_grid) {
       throw Error(ErrorCode::usage, fmt::format("--jitter moves the points of a grid; {} is none", stem));
     }
+    const bool images = is_image_data(stem);
+    if (!images && (!options.labels.empty() || options.image != ImageShape{})) {
+      throw Error(ErrorCode::usage, fmt::format("{} {} of images; {} is a table",
+                                                options.labels.empty() ? "a size or grey" : "--labels",
+                                                options.labels.empty() ? "are" : "is a file", stem));
+    }
     return kind->open(stem, options);
   }
   std::string forms;
   for (const Kind& known : kKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", known.form);
   throw Error(ErrorCode::usage,
               fmt::format("data {} is of no known kind; known are {}", in_quotes(spec), forms));
+}
+
+bool is_image_data(const std::string& spec) {
+  const Kind* const kind = find_kind(take_apart(spec).stem);
+  return kind != nullptr &&
+         (kind->open == open_image_folder || kind->open == open_image_file || kind->open == open_idx);
 }
 
 std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -13,8 +11,9 @@
 #include "column_choice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
-#include "input_file.hpp"
+#include "json_text.hpp"
 #include "number_text.hpp"
+#include "whole_file.hpp"
 
 namespace harmonia {
 namespace {
@@ -23,47 +22,6 @@ using Json = nlohmann::json;
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw Error(ErrorCode::input, fmt::format("{}{}", path, what));
-}
-
-std::string read_text(const std::string& path) {
-  constexpr std::size_t kLongest = std::size_t{64} << 20U;
-  InputFile file(path);
-  std::string text;
-  // Grown rather than sized: a pipe does not say how long it is.
-  std::size_t size = 0;
-  do {
-    if (size > kLongest) fail(path, " is longer than 64 MiB; expected a schema");
-    text.resize(std::max<std::size_t>(4096, 2 * size));
-    size += file.read({text.data() + size, text.size() - size});
-  } while (size == text.size());
-  text.resize(size);
-  return text;
-}
-
-// Parses, and refuses a key that an object has twice, of which the parser would keep the last.
-Json parse(const std::string& path, const std::string& text) {
-  std::vector<std::set<std::string>> open;
-  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
-      fail(path, fmt::format(": {} is given twice", in_quotes(value.get<std::string>())));
-    }
-    return true;
-  };
-  try {
-    return Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
-    // error.byte counts from 1 and is one past the end when the text stops too early.
-    const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(at);
-    const std::size_t line_start = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
-    const std::size_t byte = line_start == std::string::npos ? at : at - line_start - 1;
-    fail(path,
-         fmt::format(" line {}, byte {}: not valid JSON", 1 + std::count(text.begin(), end, '\n'), byte + 1));
-  } catch (const Json::exception&) {
-    fail(path, " holds a number that is too large for a double");
-  }
 }
 
 // Reads the object of one feature; every message begins with the file and the feature's name.
@@ -133,11 +91,11 @@ Schema plain_schema(const std::vector<std::string>& names) {
 }
 
 Schema load_schema(const std::string& path, const std::vector<std::string>& names) {
-  return read_schema(read_text(path), path, names);
+  return read_schema(read_whole_file(path, 64, "a schema"), path, names);
 }
 
 Schema read_schema(const std::string& text, const std::string& path, const std::vector<std::string>& names) {
-  const Json json = parse(path, text);
+  const Json json = parse_json(path, text);
   if (!json.is_object() || !json.contains("features") || !json["features"].is_object()) {
     fail(path, R"(: expected {"features": {NAME: {…}, …}})");
   }

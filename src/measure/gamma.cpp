@@ -51,6 +51,11 @@ void check(const GammaOptions& options, const ModelInfo& model, std::size_t inpu
     throw Error(ErrorCode::usage, fmt::format("directions have {} columns; the data has {}",
                                               options.ball.directions.columns(), inputs));
   }
+  if (options.ball.blocks() && options.ball.image.values() != inputs) {
+    throw Error(ErrorCode::usage, fmt::format("ball {} moves the pixels of images; the data has {} columns "
+                                              "that are no image",
+                                              ball_name(options.ball), inputs));
+  }
   if (options.ball.kind == BallKind::gaussian && options.ball.average == Average::solid) {
     throw Error(ErrorCode::usage, "ball gaussian has no solid average; take random-pairs");
   }

@@ -345,8 +345,8 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
       const bool solid = ball_.ball().options().average == Average::solid;
       row.delta = now.delta;
       const double laplacian = 2 * (solid ? n + 2 : n) * (*now.delta / r) / r;
-      // Steps that were cut short or rounded to whole numbers imply none.
-      if (ball_.nominal() && std::isfinite(laplacian)) row.laplacian = laplacian;
+      // Steps that were cut short or rounded to whole numbers imply none, nor do those along blocks.
+      if (ball_.nominal() && ball_.isotropic() && std::isfinite(laplacian)) row.laplacian = laplacian;
     }
     row.outcome = exact()                         ? Outcome::exact
                   : limit_ < plan_.limit          ? Outcome::budget

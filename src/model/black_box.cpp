@@ -50,11 +50,12 @@ class BlackBox::TypedWorker final : public Worker {
   static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
   static constexpr std::size_t kLent = 4;  // slots that are remembered of memory that is lent for one batch
 
-  // What a slot holds: a base of a row's ball, with the coordinate `own` replaced.
+  // What a slot holds: a base of a row's ball, with the coordinate `own` or those of a block replaced.
   struct Slot {
     std::uint64_t row = kNobody;
     double radius = 0, base = 0;
     std::size_t own = RowBall::Place::kNone;
+    std::uint64_t block = RowBall::Place::kNone;
   };
 
   Slot& slot_at(std::size_t slot) { return slots_[slot & (slots_.size() - 1)]; }
@@ -95,16 +96,30 @@ class BlackBox::TypedWorker final : public Worker {
       if (back > 0) {
         std::copy_n(point(slot - back), inputs_, out);
         held.own = slot_at(slot - back).own;
+        held.block = slot_at(slot - back).block;
       } else {
         ball.fill(place, std::span<T>(out, inputs_));
         held.own = RowBall::Place::kNone;
+        held.block = RowBall::Place::kNone;
       }
     }
+    if (held.block != RowBall::Place::kNone && held.block != place.block)
+      take_back(out, ball, place, held.block);
     // Undo the one write instead of filling the row again.
     if (held.own != RowBall::Place::kNone)
       out[held.own] = static_cast<T>(ball.base_coordinate(place, held.own));
     if (place.own != RowBall::Place::kNone) out[place.own] = static_cast<T>(ball.own_coordinate(place));
-    held = {ball.row(), place.radius, place.base, place.own};
+    if (place.block != RowBall::Place::kNone) {
+      ball.blocks().each(place.block,
+                         [&](std::size_t j) { out[j] = static_cast<T>(ball.block_coordinate(place, j)); });
+    }
+    held = {ball.row(), place.radius, place.base, place.own, place.block};
+  }
+
+  // Takes a block of another point back to the row's own values.
+  void take_back(T* out, const RowBall& ball, const RowBall::Place& place, std::uint64_t block) const {
+    ball.blocks().each(block,
+                       [&](std::size_t j) { out[j] = static_cast<T>(ball.base_coordinate(place, j)); });
   }
 
   void put_dense(std::size_t slot, const RowBall& ball, std::uint64_t unit, const RowBall::Place& place) {

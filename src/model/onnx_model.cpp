@@ -24,6 +24,7 @@ constexpr std::int64_t kMostOutputs = std::int64_t{1} << 31;  // numbers a row
 // Rows a call: enough that a call's own cost and the reading of the weights do not show, few enough that
 // what lies between two layers stays in the cache.
 constexpr std::size_t kBatchRows = 512;
+constexpr std::size_t kBatchPixels = std::size_t{1} << 15U;  // and of images, this many values a call
 
 // ONNX Runtime's log goes nowhere: what matters of it comes back as errors.
 void ORT_API_CALL no_log(void*, OrtLoggingLevel, const char*, const char*, const char*, const char*) {}
@@ -67,6 +68,7 @@ class OnnxModel final : public Model {
     info_.kind = "onnx";
     info_.sha256 = sha256_hex(bytes);
     info_.inputs = plan_.width;
+    if (plan_.shape.size() > 2) info_.row_shape.assign(plan_.shape.begin() + 1, plan_.shape.end());
     info_.scalar = plan_.scalar;
     info_.takes_missing = plan_.takes_missing || options.takes_missing;
     try {
@@ -143,8 +145,12 @@ class OnnxModel final : public Model {
 
   void set_batch() {
     fixed_batch_ = plan_.shape.front() > 0 ? static_cast<std::size_t>(plan_.shape.front()) : 0;
+    // What an image network has between two layers is many times its input.
+    const std::size_t rows = plan_.shape.size() > 2
+                                 ? std::clamp<std::size_t>(kBatchPixels / plan_.width, 1, kBatchRows)
+                                 : kBatchRows;
     info_.preferred_batch =
-        fixed_batch_ == 0 ? kBatchRows : std::max<std::size_t>(1, kBatchRows / fixed_batch_) * fixed_batch_;
+        fixed_batch_ == 0 ? rows : std::max<std::size_t>(1, rows / fixed_batch_) * fixed_batch_;
   }
 
   bool tail_known() const {

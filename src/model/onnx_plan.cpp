@@ -58,12 +58,21 @@ const OnnxValue& single_input(const OnnxGraph& graph, const std::string& file) {
   return input;
 }
 
-void plan_input(OnnxPlan& plan, const OnnxValue& input, std::span<const double> example,
-                const std::string& file) {
+// Sizes that the file leaves open are those of the rows, where these have as many dimensions.
+void fill_open_sizes(std::vector<std::int64_t>& shape, const std::vector<std::size_t>& row_shape) {
+  if (shape.size() != row_shape.size() + 1) return;
+  for (std::size_t i = 1; i < shape.size(); ++i) {
+    if (shape[i] < 0) shape[i] = static_cast<std::int64_t>(row_shape[i - 1]);
+  }
+}
+
+void plan_input(OnnxPlan& plan, const OnnxValue& input, const ModelOptions& options,
+                std::span<const double> example, const std::string& file) {
   constexpr std::int64_t kWidest = std::numeric_limits<std::int32_t>::max();
   plan.input = input.name;
   plan.scalar = input.type == OnnxType::float32 ? Scalar::float32 : Scalar::float64;
   plan.shape = input.dims.value_or(std::vector<std::int64_t>{-1, -1});
+  fill_open_sizes(plan.shape, options.row_shape);
   if (plan.shape.size() < 2) {
     refuse(file, fmt::format("input {} has the shape {}; expected rows × features", in_quotes(input.name),
                              shape_text(plan.shape)));
@@ -199,7 +208,7 @@ std::vector<std::string> onnx_class_names(const OnnxNode& node) {
 OnnxPlan plan_onnx(const OnnxGraph& graph, const ModelOptions& options, std::span<const double> example,
                    const std::string& file) {
   OnnxPlan plan;
-  plan_input(plan, single_input(graph, file), example, file);
+  plan_input(plan, single_input(graph, file), options, example, file);
   plan_output(plan, graph, options, file);
   plan.takes_missing = knows_missing(graph, plan.input);
   if (plan.classes.empty()) {

@@ -50,6 +50,28 @@ Json named_values(const std::vector<double>& x, const DataInfo& data) {
   return values;
 }
 
+// How images came to the model, and where steps out of 0 … 255 went.
+Json images_json(const GammaRunRecord& record) {
+  Json json{{"pixel_range", pixel_range_name(record.pixel_range)}, {"description", nullptr}};
+  if (!record.description) return json;
+  const ImageDescription& d = *record.description;
+  json["description"] = {{"path", record.description_path},
+                         {"height", d.shape.height},
+                         {"width", d.shape.width},
+                         {"channels", d.model_channels == 1 ? "grey"
+                                      : d.reversed          ? "bgr"
+                                                            : "rgb"},
+                         {"measure", d.shape.channels == 1 ? "grey" : "colour"},
+                         {"layout", d.channels_first ? "nchw" : "nhwc"},
+                         {"range", d.range},
+                         {"mean", d.mean},
+                         {"std", d.deviation},
+                         {"fit", d.fit == ImageFit::crop ? "crop" : "stretch"},
+                         {"outputs", d.probabilities ? "probabilities" : "logits"}};
+  if (d.resize != 0) json["description"]["resize"] = d.resize;
+  return json;
+}
+
 }  // namespace
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -83,7 +105,7 @@ Json worst_json(const WorstRows& worst, const GammaRunRecord& record) {
     if (row.column) json["column"] = *row.column;
     add_gamma(json, row);
     json["outcome"] = outcome_name(row.outcome);
-    json["values"] = named_values(row.x, record.data);
+    if (record.data.image.values() == 0) json["values"] = named_values(row.x, record.data);
     list.push_back(std::move(json));
   }
   return list;
@@ -91,8 +113,12 @@ Json worst_json(const WorstRows& worst, const GammaRunRecord& record) {
 
 Json data_json(const DataInfo& data, std::size_t rows) {
   Json json{{"source", data.source}, {"rows", rows}, {"inputs", data.inputs}, {"features", Json::array()}};
-  for (std::size_t j = 0; j < std::min(data.inputs, kNamedFeatures); ++j) {
+  for (std::size_t j = 0; data.image.values() == 0 && j < std::min(data.inputs, kNamedFeatures); ++j) {
     json["features"].push_back(feature_name(data, j));
+  }
+  if (data.image.values() > 0) {
+    json["image"] = {
+        {"height", data.image.height}, {"width", data.image.width}, {"channels", data.image.channels}};
   }
   return json;
 }
@@ -138,6 +164,7 @@ Json options_json(const GammaRunRecord& record) {
             {"seed", record.seed}};
   add_selection(json, record.data);
   if (record.has_schema) json["schema"] = schema_json(o.schema);
+  if (record.data.image.values() > 0) json["images"] = images_json(record);
   return json;
 }
 

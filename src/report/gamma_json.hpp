@@ -39,4 +39,7 @@ nlohmann::ordered_json outcomes_json(const GammaSummary& summary);
 /// The result's "summary".
 nlohmann::ordered_json summary_json(const GammaSummary& summary, const GammaRunRecord& record);
 
+/// The result's "summary.images".
+nlohmann::ordered_json shown_images_json(const std::vector<ShownImage>& images);
+
 }  // namespace harmonia

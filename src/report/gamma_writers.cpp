@@ -41,11 +41,13 @@ void GammaJsonWriter::add(const GammaRow& row) {
   worst_.add(row);
 }
 
-void GammaJsonWriter::finish(const GammaSummary& summary, double seconds) {
+void GammaJsonWriter::finish(const GammaSummary& summary, double seconds,
+                             const std::vector<ShownImage>& images) {
   std::size_t rows = 0;
   for (const std::size_t count : summary.outcomes) rows += count;
   Json summed = summary_json(summary, record_);
   summed["worst"] = worst_json(worst_, record_);
+  if (!images.empty()) summed["images"] = shown_images_json(images);
   Json data = data_json(record_.data, rows);
   data["fingerprint"] = fmt::format("{:016x}", summary.fingerprint);
   Json tail{{"data", std::move(data)},

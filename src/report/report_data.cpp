@@ -114,6 +114,67 @@ class PersistenceRows {
   std::map<double, std::map<std::string, Group>> groups_;
 };
 
+// Gathers the rows of `harmonia map`: how many stable and other rows lie where.
+class MapDensity {
+ public:
+  explicit MapDensity(const ResultFile& file) : file_(file) {}
+
+  void add(const Json& json) {
+    const ResultField row(file_, json);
+    if (!row.has("gamma") || !row.has("logit_p") || !row.has("stable")) return;
+    const Json& stable = row.at("stable").json();
+    points_.push_back(
+        {row.at("gamma").number(), row.at("logit_p").number(), stable.is_boolean() && stable.get<bool>()});
+  }
+
+  void finish(const ResultField& frame, Json& out) const {
+    if (points_.empty()) return;
+    const ResultField summary = frame.at("summary");
+    double floor = std::numeric_limits<double>::infinity();
+    for (const Point& point : points_) {
+      if (point.gamma > 0) floor = std::min(floor, point.gamma / 2);
+    }
+    if (summary.has("map")) floor = summary.at("map").at("floor").number();
+    if (!std::isfinite(floor) || !(floor > 0)) return;
+    const auto across = [&](const Point& p) { return std::log10(std::max(p.gamma, floor)); };
+    const auto up = [](const Point& p) { return p.log_odds; };
+    const auto [left, right] = ends(across);
+    const auto [bottom, top] = ends(up);
+    std::vector<std::size_t> stable(kAcross * kUp), unstable(kAcross * kUp);
+    for (const Point& point : points_) {
+      const std::size_t place =
+          bin(up(point), bottom, top, kUp) * kAcross + bin(across(point), left, right, kAcross);
+      ++(point.stable ? stable : unstable)[place];
+    }
+    out["density"] = {{"from", left},      {"to", right}, {"bottom", bottom}, {"top", top},
+                      {"across", kAcross}, {"up", kUp},   {"stable", stable}, {"unstable", unstable}};
+  }
+
+ private:
+  static constexpr std::size_t kAcross = 36, kUp = 24;
+  struct Point {
+    double gamma, log_odds;
+    bool stable;
+  };
+
+  template <class Place>
+  std::pair<double, double> ends(const Place& place) const {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const Point& point : points_) {
+      low = std::min(low, place(point));
+      high = std::max(high, place(point));
+    }
+    return low < high ? std::pair(low, high) : std::pair(low - 0.5, low + 0.5);
+  }
+  static std::size_t bin(double value, double low, double high, std::size_t bins) {
+    return std::min(bins - 1,
+                    static_cast<std::size_t>((value - low) / (high - low) * static_cast<double>(bins)));
+  }
+
+  const ResultFile& file_;
+  std::vector<Point> points_;
+};
+
 std::vector<double> numbers(const ResultField& object, const char* key, std::size_t rows) {
   if (!object.has(key)) return std::vector<double>(rows, kNoNumber);
   const ResultField list = object.at(key);
@@ -150,6 +211,7 @@ Json report_data(const ResultFile& file) {
       2000;  // that the page shows one by one: pairs of models, radii, crossings
   GammaRows gamma(file);
   PersistenceRows persistence(file);
+  MapDensity density(file);
   Json kept = Json::array();
   std::size_t rows = 0;
   // What the rows are is known only when the command was read: a row with a gamma is drawn, others are kept.
@@ -157,6 +219,9 @@ Json report_data(const ResultFile& file) {
     ++rows;
     if (row.contains("gamma") && row.contains("certified_sigma") && row.contains("outcome")) {
       persistence.add(row);
+      if (kept.size() < kMostRows) kept.push_back(std::move(row));
+    } else if (row.contains("logit_p")) {
+      density.add(row);
       if (kept.size() < kMostRows) kept.push_back(std::move(row));
     } else if (row.contains("gamma") && row.contains("outcome")) {
       gamma.add(row);
@@ -180,6 +245,7 @@ Json report_data(const ResultFile& file) {
     gamma.finish(frame);
   }
   if (command == "persistence") persistence.finish(frame);
+  if (command == "map") density.finish(field, frame);
   frame["rows"] = std::move(kept);
   frame["row_count"] = rows;
   return frame;

@@ -41,7 +41,7 @@ def test_command(command: str, root: Path, build_dir: Path, program: Path, tmp_p
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-@pytest.mark.parametrize(("beginning", "verb"), [("2 models on", "compare"), ("gamma of", 'gamma "cmd:'), ("classes of", "stability"), ("persistence of", "persistence")])
+@pytest.mark.parametrize(("beginning", "verb"), [("2 models on", "compare"), ("gamma of", 'gamma "cmd:'), ("classes of", "stability"), ("persistence of", "persistence"), ("attack on", "attack"), ("map of", "map")])
 def test_a_table_is_the_one_that_the_first_such_command_prints(beginning: str, verb: str, harmonia, root: Path):
     text = (root / "README.md").read_text(encoding="utf-8")
     shown = re.search(rf"^```\n({beginning} .*?)^```", text, re.DOTALL | re.MULTILINE)

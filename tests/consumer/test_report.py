@@ -455,3 +455,55 @@ def test_crossings_of_boundaries(harmonia, root, look, tmp_path):
     assert done.returncode == 0, done.stderr
     both = look(tmp_path / "both.html", script='return [...document.querySelectorAll(".plot")].map((p) => p.getAttribute("aria-label"))')
     assert both[0] == "mean angles, result by result" and both.count("classes along the segments") == 2
+
+
+MAP_MODEL = "cmd:python3 -uc 'import sys\nfor l in sys.stdin:\n a,b,c=map(float,l.split(\",\")); print(f\"{a*a*a+b},{2*c-a},{a*b}\")'"
+
+
+@pytest.fixture(scope="module")
+def map_page(harmonia, tmp_path_factory):
+    """A map of three classes: (result, page)."""
+    folder = tmp_path_factory.mktemp("map")
+    how = ["--region", "box:0..1,0..1,0..1", "--radius", "0.2", "--ball", "cross", "--steps", "2"]
+    done = harmonia("map", MAP_MODEL, "grid:0..1x9,0..1x8,0..1x7", *how, "--json", folder / "result.json", "--html", folder / "report.html")
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "result.json").read_text()), folder / "report.html"
+
+
+def test_map(map_page, look):
+    result, page = map_page
+    script = SHOWN + """
+    const tables = all(document, "table").map((t) => all(t, "tr").map((r) => all(r, "th, td").map((c) => c.textContent)));
+    return {tables, dots: document.querySelectorAll(".gammamap [aria-label=dot] path, .gammamap [aria-label=dot] circle").length,
+            buttons: all(document, ".gammamap button").map((b) => b.textContent), text: document.body.textContent};
+    """
+    shown = look(page, script=script)
+    validation = result["summary"]["validation"]
+    assert shown["dots"] == len(result["rows"]) + len(validation["bins"])
+    assert shown["buttons"] == ["rows", "density"]
+    assert f"keep their class through 2 steps" in shown["text"]
+    classes = next(t for t in shown["tables"] if t[0][:2] == ["class", "rows"])
+    assert [row[0].split(" ")[0] for row in classes[1:]] == [g["class"] for g in result["summary"]["table"]["classes"]] + ["all"]
+    held = next(t for t in shown["tables"] if t[0][0] == "AUROC of the map")
+    assert float(held[0][1].split(" ")[0]) == pytest.approx(validation["auroc"]["value"], rel=1e-3)
+    dense = look(page, scheme="dark", script="document.querySelectorAll('.gammamap button')[1].click(); return document.querySelectorAll('.gammamap [aria-label=rect] rect').length")
+    density = data_of(page)[0]["density"]
+    assert dense == sum(a + b > 0 for a, b in zip(density["stable"], density["unstable"])) > 10
+    assert sum(density["stable"]) == sum(r["stable"] for r in result["rows"])
+
+
+@pytest.mark.parametrize("width, scheme", [(360, "light"), (1000, "dark")])
+def test_attacks_of_two_methods(harmonia, look, tmp_path, width, scheme):
+    done = harmonia("attack", "fn:ball-class?n=6&r=1", "uniform:30", "--radius", "0.2", "--against", "boundary", "--steps", "8",
+                    "--json", tmp_path / "result.json", "--html", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    shown = look(tmp_path / "report.html", width=width, scheme=scheme, script=SHOWN + """
+      const part = document.querySelector(".attack");
+      return { lead: part.querySelector(".lead").textContent, svgs: all(part, ".plot svg").length, words: part.innerText,
+               numbers: numbers(all(part, "table tbody tr")[0]), wide: document.documentElement.scrollWidth <= innerWidth };
+    """)
+    assert shown["lead"].lower().startswith(result["summary"]["text"].lower())
+    assert shown["svgs"] == 1 and shown["wide"]
+    assert "gamma against boundary" in shown["words"] and "What was changed" in shown["words"]
+    assert shown["numbers"][0] == result["summary"]["methods"][0]["share"]

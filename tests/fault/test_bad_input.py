@@ -88,7 +88,7 @@ def test_the_wrong_number_of_columns(fails, rows):
             ["fn:f2", "uniform:3", "--radius", "1", "--ball", "round"],
             "ball 'round' is not known; expected simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K, "
             "rademacher, random:N, "
-            "random-pairs:N or gaussian:N",
+            "random-pairs:N, gaussian:N, or of images pixel or patch:K",
         ),
         (["fn:f2", "uniform:3", "--radius", "1", "--output", "column:1"], "output column:1; model fn:f2?n=2 has 1 (numbered from 0)"),
         (["fn:f2", "uniform:3", "--radius", "1", "--output", "label"], None),

@@ -87,3 +87,22 @@ def save_control_flow(path: Path) -> Path:
     return save_graph(path, nodes, [("x", TensorProto.FLOAT, ["N", 3])],
                       [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                       [("three", np.int64(3)), ("zero", np.float32(0))])
+
+
+def save_image_net(path: Path, *, channels=3, height="H", width="W", classes=4, last=False, softmax=False,
+                   batch="N", seed=3) -> Path:
+    """A small network for images of any size: a convolution, an average, a dense layer. `last`: channels come last."""
+    rng = np.random.default_rng(seed)
+    constants = [("k", (rng.standard_normal((8, channels, 3, 3)) / 2).astype(np.float32)),
+                 ("kb", rng.standard_normal(8).astype(np.float32)),
+                 ("w", rng.standard_normal((8, classes)).astype(np.float32)),
+                 ("b", rng.standard_normal(classes).astype(np.float32))]
+    nodes = [helper.make_node("Transpose", ["x"], ["first"], perm=[0, 3, 1, 2])] if last else []
+    nodes += [helper.make_node("Conv", ["first" if last else "x", "k", "kb"], ["c"], kernel_shape=[3, 3], pads=[1] * 4),
+              helper.make_node("Softplus", ["c"], ["r"]), helper.make_node("GlobalAveragePool", ["r"], ["p"]),
+              helper.make_node("Flatten", ["p"], ["f"]), helper.make_node("Gemm", ["f", "w", "b"], ["logits"])]
+    if softmax:
+        nodes.append(helper.make_node("Softmax", ["logits"], ["probabilities"], axis=1))
+    shape = [batch, height, width, channels] if last else [batch, channels, height, width]
+    return save_graph(path, nodes, [("x", TensorProto.FLOAT, shape)],
+                      [("probabilities" if softmax else "logits", TensorProto.FLOAT, [batch, classes])], constants)

@@ -1,18 +1,21 @@
+import { attack, attackMeaning } from "./attack";
 import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
 import { counted, h } from "./dom";
+import { gammaMap } from "./gammamap";
 import { maps } from "./maps";
 import { persistence, persistenceMeaning } from "./persistence";
 import { redrawAll, watchWidths } from "./plots";
 import { readResult, type Result, type Value } from "./read";
+import { images } from "./images";
 import { columns, compared, differences, explained, meaning, outcomes, repeat, segments, summary, sweepTable, warnings, worst } from "./sections";
 import { stability, stabilityMeaning } from "./stability";
 import { toggleTheme } from "./theme";
 import "./style.css";
 
-/** Whether it is about classes under noise, not gamma. */
+/** Whether it is about classes, under noise or attack, not gamma. */
 function noisy(result: Result): boolean {
-  return result.command === "stability" || result.command === "persistence";
+  return ["stability", "persistence", "attack"].includes(result.command);
 }
 
 function title(result: Result): string {
@@ -45,6 +48,8 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     stability(result),
     persistence(result),
     boundary(result, results),
+    gammaMap(result),
+    attack(result),
     compared(result),
     differences(result),
     maps(result),
@@ -52,6 +57,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     sweepTable(result, results.filter((r) => r.sweep.length > 0).length > 1),
     segments(result),
     histogram(result),
+    images(result),
     columns(result),
     explained(result),
     worst(result),
@@ -87,7 +93,7 @@ function page(results: Result[]): HTMLElement[] {
     gammas && h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
     h("p", {}, `Made by harmonia ${versions}. This page holds all that it shows and asks no network for anything.`),
   );
-  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : [])];
+  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : []), ...(results.some((r) => r.command === "attack") ? [attackMeaning()] : [])];
   return [header, ...articles, ...meanings, footer];
 }
 

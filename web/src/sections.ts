@@ -198,8 +198,9 @@ export function worst(result: Result): HTMLElement | null {
   });
   const numeric = head.map((_, i) => i > (labelled ? 1 : 0));
   const inputs = typeof result.data.inputs === "number" ? result.data.inputs : first.length;
-  const left = inputs > names.length ? ` The first ${names.length} of ${grouped(inputs)} features are shown.` : "";
-  const text = result.worst.length === 1 ? "The row that was measured, with its values." : `The ${result.worst.length} rows of largest γ, largest first, with their values.${left}`;
+  const left = inputs > names.length && names.length > 0 ? ` The first ${names.length} of ${grouped(inputs)} features are shown.` : "";
+  const valued = names.length > 0 ? (result.worst.length === 1 ? ", with its values" : ", with their values") : "";
+  const text = result.worst.length === 1 ? "The row that was measured" + valued + "." : `The ${result.worst.length} rows of largest γ, largest first${valued}.${left}`;
   return section("The rows of largest γ", table(text, head, rows, numeric));
 }
 

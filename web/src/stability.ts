@@ -204,7 +204,7 @@ function rowNumbers(row: Row, result: Result): HTMLElement {
       .map(([c, share]) => `${c}: ${percent(share)}`)
       .join(", ");
   return table(
-    `Noise samples around ${rowName(row)}; the certified radius is the distance within which the most probable class under the noise cannot change`,
+    `Noise samples around ${rowName(row)}; the certified radius, of Gaussian noise that is the same in every feature, is the distance within which the most probable class under the noise cannot change`,
     ["σ", `class ${row.class}`, `${percent(result.confidence)} interval`, "certified radius", "samples", "other classes"],
     row.points.map((p) => [figure(p.sigma), figure(p.probability), interval(p.low, p.high, false), figure(p.certified), grouped(p.samples), rest(p)]),
     [true, true, true, true, true, false],

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "harmonia/core/rows.hpp"
+#include "harmonia/data/image.hpp"
 #include "harmonia/data/schema.hpp"
 
 namespace harmonia {
@@ -25,7 +27,9 @@ enum class BallKind {
   random,           ///< independent unit vectors, single
   random_pairs,     ///< independent unit vectors, in pairs
   gaussian,         ///< independent normal vectors with deviation r/√n per feature, in pairs
-  listed,           ///< directions given by the caller, in pairs
+  pixel,   ///< ± one pixel at a time of an image, all its channels together: as many pairs as pixels
+  patch,   ///< ± one square of pixels at a time; the squares tile the image, cut off at its edges
+  listed,  ///< directions given by the caller, in pairs
 };
 
 /// What is averaged: the sphere's surface, or the solid ball by Gauss quadrature over a few radii.
@@ -34,14 +38,20 @@ enum class Average { surface, solid };
 /// The ball to put around every row.
 struct BallOptions {
   BallKind kind = BallKind::simplex_pairs;
-  std::size_t count = 0;  ///< rotations, or independent draws; 0: not said
+  std::size_t count = 0;  ///< rotations, independent draws, or a patch's side in pixels; 0: not said
   double radius = 0;      ///< > 0, in units of the features' scales
   Average average = Average::surface;
   Matrix<double> directions;  ///< of kind `listed`: unit vectors, one a row
+  ImageShape image;           ///< of the rows, for pixel and patch
+
+  /// Directions are blocks of an image's pixels.
+  bool blocks() const { return kind == BallKind::pixel || kind == BallKind::patch; }
+  /// The side of such a block, in pixels.
+  std::size_t block_side() const { return kind == BallKind::patch ? count : 1; }
 };
 
 /// Reads simplex, anti, simplex+anti, cross, one-hot, rotated:K, rotated-simplex:K,
-/// rademacher[:N], random:N, random-pairs:N, gaussian:N.
+/// rademacher[:N], random:N, random-pairs:N, gaussian:N, pixel, patch:K.
 BallOptions parse_ball(const std::string& text);
 
 /// The text that parse_ball reads.
@@ -61,6 +71,47 @@ struct BallShape {
 };
 
 class Rotations;
+
+/// Blocks of pixels that tile an image, by rows, those at the right and lower edge cut off.
+class ImageBlocks {
+ public:
+  ImageBlocks(const ImageShape& image, std::size_t side)
+      : image_(image), side_(side), across_((image.width + side - 1) / side) {}
+
+  std::uint64_t count() const { return across_ * ((image_.height + side_ - 1) / side_); }
+  /// Calls take(column) for every column of the block, ascending.
+  template <class Take>
+  void each(std::uint64_t block, const Take& take) const {
+    const Part part = part_of(block);
+    for (std::size_t y = part.top; y < part.bottom; ++y) {
+      const std::size_t row = y * image_.width;
+      const std::size_t end = (row + part.right) * image_.channels;
+      for (std::size_t j = (row + part.left) * image_.channels; j < end; ++j) take(j);
+    }
+  }
+  /// Columns that a block has.
+  std::size_t size(std::uint64_t block) const {
+    const Part part = part_of(block);
+    return (part.bottom - part.top) * (part.right - part.left) * image_.channels;
+  }
+  /// The block that a column is in.
+  std::uint64_t of(std::size_t column) const {
+    const std::size_t pixel = column / image_.channels;
+    return pixel / image_.width / side_ * across_ + pixel % image_.width / side_;
+  }
+
+ private:
+  struct Part {
+    std::size_t top, bottom, left, right;
+  };
+  Part part_of(std::uint64_t block) const {
+    const std::size_t top = block / across_ * side_, left = block % across_ * side_;
+    return {top, std::min(top + side_, image_.height), left, std::min(left + side_, image_.width)};
+  }
+
+  ImageShape image_;
+  std::size_t side_, across_;
+};
 
 /// What the balls around all rows with as many moved features share.
 struct BallGeometry {
@@ -115,7 +166,10 @@ class RowBall {
   /// Features whose step the bounds cut short, on both sides alike.
   std::size_t shortened() const { return shortened_; }
   /// Every step is what the radius and the scales say: none is cut short or rounded to a whole number.
-  bool nominal() const { return shortened_ == 0 && !whole_steps_; }
+  bool nominal() const { return shortened_ == 0 && !whole_steps_ && !mirrored_; }
+  /// Directions point everywhere alike, so that their average implies a Laplacian; blocks of several values
+  /// do not.
+  bool isotropic() const { return !ball_->options().blocks() || blocks().count() == x_.size(); }
   /// The weight of point p of a unit in the unit's value; the weights of a unit sum to 1.
   double weight(std::size_t p) const {
     return shape_.paired ? 0.5 * geometry_->weights[p / 2] : geometry_->weights[p];
@@ -124,11 +178,12 @@ class RowBall {
   /// Point p of a unit: coordinates are base coordinates, one of them replaced if `own` is a column.
   struct Place {
     static constexpr std::size_t kNone = ~std::size_t{0};
-    double radius = 0;        ///< of its sphere
-    double base = 0;          ///< coefficient of every moved feature's step
-    double extra = 0;         ///< coefficient added at column `own`
-    std::size_t own = kNone;  ///< the column that is replaced
-    bool dense = false;       ///< the unit has a direction vector instead
+    double radius = 0;            ///< of its sphere
+    double base = 0;              ///< coefficient of every moved feature's step
+    double extra = 0;             ///< coefficient added at column `own`
+    std::size_t own = kNone;      ///< the column that is replaced
+    std::uint64_t block = kNone;  ///< the block whose columns are replaced, all by steps of `extra`
+    bool dense = false;           ///< the unit has a direction vector instead
     double sign = 1;
   };
   Place place(std::uint64_t unit, std::size_t p) const;
@@ -146,7 +201,15 @@ class RowBall {
     return ball_->plain() ? base_coordinate(place, place.own) + place.radius * place.extra
                           : scaled_own_coordinate(place);
   }
-  /// The direction vector of a dense unit, one component a column; 0 where the feature does not move.
+  /// The blocks of a ball of blocks.
+  ImageBlocks blocks() const { return {ball_->options().image, ball_->options().block_side()}; }
+  /// The coordinate of a column of the place's block.
+  double block_coordinate(const Place& place, std::size_t column) const {
+    if (!moves(column)) return x_[column];
+    return ball_->plain() ? x_[column] + place.radius * place.extra : scaled_block_coordinate(place, column);
+  }
+  /// The direction vector of a unit that is dense or a block, one component a column; 0 where the feature
+  /// does not move.
   void direction(std::uint64_t unit, std::span<double> out) const;
   /// Coordinates of a point of a dense unit whose direction is `u`.
   void fill_dense(const Place& place, std::span<const double> u, std::span<double> out) const;
@@ -159,10 +222,11 @@ class RowBall {
  private:
   bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
   std::size_t column(std::uint64_t k) const { return all_move_ ? k : columns_[k]; }
-  double largest_component() const;
+  double largest_component(std::size_t column) const;
   void check_bounds();
   double scaled_base_coordinate(const Place& place, std::size_t column) const;
   double scaled_own_coordinate(const Place& place) const;
+  double scaled_block_coordinate(const Place& place, std::size_t column) const;
   double constrained(std::size_t column, double displacement, bool own) const;
   template <class T>
   void fill_as(const Place& place, std::span<T> out) const;
@@ -176,6 +240,7 @@ class RowBall {
   std::size_t moved_ = 0;
   std::size_t shortened_ = 0;
   bool whole_steps_ = false;
+  bool mirrored_ = false;
   std::vector<std::uint32_t> columns_;      // of the moved features, if not all move
   std::vector<unsigned char> moved_flags_;  // by column, if not all move
   BallShape shape_;

@@ -19,7 +19,10 @@ enum class Stream : std::uint32_t {
   subsample = 5,
   jitter = 6,
   noise = 7,
-  noise_radius = 8
+  noise_radius = 8,
+  search = 9,
+  search_noise = 10,
+  folds = 11
 };
 
 /// The key of a family of draws.

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace harmonia {
 
@@ -108,5 +110,51 @@ struct Auroc {
   Interval interval{0, 1};
 };
 Auroc auroc(std::span<const double> positive, std::span<const double> negative, double confidence);
+
+/// Two scores of the same things: entry i of both lists of a group is about the same one.
+struct PairedScores {
+  std::span<const double> positive_a, positive_b, negative_a, negative_b;
+};
+
+/// AUROC of a minus that of b, with an interval for scores of the same things [DeLong 1988], which is of the
+/// normal distribution. Where no pair of things tells the scores apart, or so few that they have no spread,
+/// the interval is as wide as the rule of three of the smaller group allows. Lists of fewer than two: [-1,
+/// 1].
+struct AurocDifference {
+  double value = 0;
+  Interval interval{-1, 1};
+};
+AurocDifference auroc_difference(const PairedScores& scores, double confidence);
+
+/// Pearson's correlation of two lists of equal length, with Fisher's interval, which is right for values that
+/// are normal and about right for others if there are many.
+struct Correlation {
+  double value = 0;
+  Interval interval{-1, 1};
+  std::size_t count = 0;
+};
+/// None for fewer than four values, or if either list is constant.
+std::optional<Correlation> correlation(std::span<const double> a, std::span<const double> b,
+                                       double confidence);
+
+/// Two probabilities of which the same trials tell: how far the first is above the second.
+struct ShareDifference {
+  double difference = 0;
+  Interval interval{-1, 1};  ///< by Tango's score [Tango 1998]: covers with about the confidence asked
+  double p_value = 1;        ///< of equal probabilities: McNemar's exact test, two-sided
+};
+/// Of `trials`, so many were successes of the first alone, and of the second alone.
+ShareDifference share_difference(std::uint64_t first_alone, std::uint64_t second_alone, std::uint64_t trials,
+                                 double confidence);
+
+/// The middle of values, of an even number the mean of the middle two.
+struct Median {
+  double value = 0;
+  /// By ranks: with probability >= confidence the population's median is inside. None if so few values can
+  /// not be so sure.
+  std::optional<Interval> interval;
+};
+/// None without values.
+std::optional<Median> median(std::vector<double> values, double confidence);
 
 }  // namespace harmonia

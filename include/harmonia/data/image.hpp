@@ -21,10 +21,14 @@ struct Image {
   std::vector<float> values;
 };
 
+/// Pixels that an image may have at most.
+constexpr std::size_t kMostPixels = 100'000'000;
+
 /// Reads the bytes of a PNG or JPEG file, grey as one channel and all else as three; transparency is laid on
-/// white. Throws Error(input) that names `path` for what is no image, is cut short, or is larger than 100
-/// megapixels.
-Image decode_image(const std::string& bytes, const std::string& path);
+/// white, 16 bits become 8, a note of how the camera was held (EXIF) is not followed. Throws Error(input)
+/// that names `path` for what is no image, is cut short, is of printing colours (CMYK), or has more pixels
+/// than `most_pixels`.
+Image decode_image(const std::string& bytes, const std::string& path, std::size_t most_pixels = kMostPixels);
 
 /// The same for a file.
 Image read_image(const std::string& path);
@@ -36,8 +40,9 @@ enum class ImageFit {
 };
 
 /// The image in another shape. Grey becomes colour by repeating it, colour becomes grey by its luminance
-/// (ITU-R 601). `resize` is the shorter side before the middle is cut out; 0: as it just fits. Smaller images
-/// come by averaging (a triangle as wide as the step), larger ones by interpolation.
+/// (ITU-R 601). `resize` is the shorter side before the middle is cut out; 0, or too small for the shape: as
+/// it just fits. Smaller images come by averaging (a triangle as wide as the step), larger ones by
+/// interpolation.
 Image fitted(const Image& image, const ImageShape& shape, ImageFit fit, std::size_t resize = 0);
 
 /// The bytes of a PNG file. Values are rounded and cut to 0 … 255.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harmonia/core/rows.hpp"
+#include "harmonia/data/image.hpp"
 
 namespace harmonia {
 
@@ -41,6 +42,7 @@ struct DataInfo {
   std::vector<std::string> regions{};  ///< as asked; the rows are those in all of them
   std::string window{};                ///< as asked; empty: all rows
   std::string by{};                    ///< the column that segments are taken from; empty: none
+  ImageShape image{};                  ///< of rows that are images, their values from 0 to 255
 };
 
 /// The name of a column that the model sees.
@@ -76,12 +78,18 @@ struct DataOptions {
   bool jitter = false;                 ///< move every point of a grid within its cell
   std::size_t inputs = 0;              ///< width of generated data (uniform:N); 0: 2
   std::uint64_t seed = 1;              ///< of generated data
+  ImageShape
+      image{};  ///< what images are brought to; sizes of 0: as the file has them, channels of 0: its own
+  ImageFit fit = ImageFit::crop;  ///< how they come to it
+  std::size_t resize = 0;         ///< see fitted()
+  std::string labels{};  ///< file of the images' labels; empty: the folders that they are in, or none
 };
 
 /// Opens the data set that SPEC#ROW is a row of, all rows of it, whatever windows and regions say.
 std::unique_ptr<RowSource> open_whole_data(const std::string& spec, const DataOptions& options);
 
-/// Opens rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000, or one row of any of them as SPEC#ROW. Rows
+/// Opens rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000, images (a folder, FILE.png, FILE.jpg, or
+/// MNIST's images-idx3-ubyte), or one row of any of them as SPEC#ROW. Rows
 /// outside of the window and the regions are left out; the others keep their numbers, so that what is drawn
 /// for them does not depend on what is left out.
 std::unique_ptr<RowSource> open_data(const std::string& spec, const DataOptions& options);

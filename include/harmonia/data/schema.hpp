@@ -14,6 +14,7 @@ struct Feature {
   double upper = std::numeric_limits<double>::infinity();
   bool integer = false;    ///< moved by whole numbers
   bool fixed = false;      ///< categorical or immutable: never moved
+  bool mirrored = false;   ///< a step over a bound comes back from it, instead of being cut short
   bool has_scale = false;  ///< the scale was given for this feature, so that --scale leaves it alone
 
   bool bounded() const {

@@ -10,20 +10,21 @@ namespace harmonia {
 
 /// What is known of a model before it is asked.
 struct ModelInfo {
-  std::string name;                   ///< as the user wrote it
-  std::string kind;                   ///< "function", "command", "http", …
-  std::size_t inputs = 0;             ///< columns of x
-  std::size_t outputs = 0;            ///< columns of y
-  Scalar scalar = Scalar::float64;    ///< the type that evaluate() wants its rows in
-  bool reentrant = true;              ///< evaluate() may be called from several threads at once
-  bool takes_missing = false;         ///< NaN in x means "missing" and is answered
-  bool binary = false;                ///< its single output is the probability of class 1
-  std::size_t example_rows = 0;       ///< rows it was asked when it was opened, to learn its shape
-  std::size_t preferred_threads = 0;  ///< calls in flight that suit it; 0: one per core
-  std::size_t preferred_batch = 0;    ///< rows a call that suit it; 0: no preference
-  std::string sha256;                 ///< of its file, in hexadecimal; empty: there is no file
-  std::vector<std::string> features;  ///< names of its inputs, if it has them
-  std::vector<std::string> classes;   ///< names of its classes in the order of its outputs, if it has them
+  std::string name;                    ///< as the user wrote it
+  std::string kind;                    ///< "function", "command", "http", …
+  std::size_t inputs = 0;              ///< columns of x
+  std::size_t outputs = 0;             ///< columns of y
+  std::vector<std::size_t> row_shape;  ///< of a row that its file says is no plain list of features
+  Scalar scalar = Scalar::float64;     ///< the type that evaluate() wants its rows in
+  bool reentrant = true;               ///< evaluate() may be called from several threads at once
+  bool takes_missing = false;          ///< NaN in x means "missing" and is answered
+  bool binary = false;                 ///< its single output is the probability of class 1
+  std::size_t example_rows = 0;        ///< rows it was asked when it was opened, to learn its shape
+  std::size_t preferred_threads = 0;   ///< calls in flight that suit it; 0: one per core
+  std::size_t preferred_batch = 0;     ///< rows a call that suit it; 0: no preference
+  std::string sha256;                  ///< of its file, in hexadecimal; empty: there is no file
+  std::vector<std::string> features;   ///< names of its inputs, if it has them
+  std::vector<std::string> classes;    ///< names of its classes in the order of its outputs, if it has them
 };
 
 /// f : R^n -> R^k. Row i of y answers row i of x.

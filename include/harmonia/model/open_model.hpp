@@ -21,6 +21,7 @@ struct ModelOptions {
   std::stop_token stop;              ///< when asked, waiting for an answer ends with Error(interrupted)
   bool binary = false;               ///< the user's word that a single output is the probability of class 1
   bool takes_missing = false;        ///< the user's word that a command or server answers rows with NaN
+  std::vector<std::size_t> row_shape{};  ///< of one row, where a file leaves sizes open; empty: not known
   bool margin = false;  ///< the value before the link (logit, raw score) instead of what predict returns
 };
 

@@ -4,11 +4,13 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harmonia/core/atomic_file.hpp"
+#include "harmonia/data/image_description.hpp"
 #include "harmonia/data/row_source.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/model.hpp"
@@ -25,6 +27,9 @@ struct GammaRunRecord {
   std::string scale = "none";     ///< as asked
   bool automatic_radius = false;  ///< the radius was found, not given
   bool has_schema = false;        ///< features have scales, bounds or the like, from a file or --scale
+  std::optional<ImageDescription> description{};  ///< how images came to the model, if they did
+  std::string description_path;                   ///< its file
+  PixelRange pixel_range = PixelRange::free;      ///< of images
   std::uint64_t seed = 1;
   std::string command_line;  ///< secrets left out
   double seconds = 0;
@@ -43,6 +48,31 @@ class WorstRows {
   std::vector<GammaRow> rows_;
 };
 
+/// Rows of images that a result shows, at most half of them of the lowest gamma and half of the highest …
+constexpr std::size_t kShownImages = 24;
+/// … and the longer side of what it shows of each, in pixels.
+constexpr std::size_t kShownPixels = 96;
+
+/// An image as the page shows it.
+struct ShownImage {
+  GammaRow row;
+  std::string png;  ///< the bytes of a PNG file
+};
+
+/// The rows with the lowest and the highest gamma, kept as they come; each row once.
+class ExtremeRows {
+ public:
+  void add(const GammaRow& row);
+  /// Lowest first.
+  std::vector<GammaRow> rows() const;
+
+ private:
+  std::vector<GammaRow> lowest_, highest_;
+};
+
+/// Small pictures of these rows, which are read from the data again; none if its rows are no images.
+std::vector<ShownImage> shown_images(RowSource& data, const ExtremeRows& extremes);
+
 /// Writes a result as JSON, rows as they come, so that it needs no memory for them.
 class GammaJsonWriter {
  public:
@@ -51,7 +81,7 @@ class GammaJsonWriter {
   /// Piece by piece to `write`.
   GammaJsonWriter(std::function<void(std::string_view)> write, const GammaRunRecord& record);
   void add(const GammaRow& row);
-  void finish(const GammaSummary& summary, double seconds);
+  void finish(const GammaSummary& summary, double seconds, const std::vector<ShownImage>& images = {});
 
  private:
   GammaJsonWriter(std::unique_ptr<AtomicFile> file, const GammaRunRecord& record);

@@ -11,19 +11,38 @@
 #include "harmonia/core/run.hpp"
 #include "harmonia/data/image.hpp"
 #include "harmonia/data/row_source.hpp"
+#include "harmonia/data/schema.hpp"
 #include "harmonia/model/model.hpp"
 
 namespace harmonia {
 
-/// How a row of another class is looked for near a given one, by asking the model alone.
+/// How a row of another class is looked for near a given one, by asking the model alone. A feature stands for
+/// a pixel with all its channels where rows are images; f is the output of the row's first class.
 enum class AttackMethod {
-  gamma,     ///< one feature (pixel) a step, the one where gamma grows most
-  random,    ///< the control: features at random, with as many changes and calls
-  nes,       ///< gradient estimates from Gaussian ± pairs [Ilyas 2018]
-  boundary,  ///< a walk along the boundary that comes ever nearer [HopSkipJump, Chen 2020]
+  /// One feature a step, by gamma. A step moves each of `candidates` features that were not moved before by
+  /// the radius, both ways. A point among these of another class is taken at once. Of the rest the four
+  /// features whose point has the least f are measured: gamma of each point, from `candidates` / 4 ± pairs of
+  /// features that are drawn anew and are the same for all four. The two of largest gamma are measured once
+  /// more, on fresh pairs, and the larger one of these alone is where the search goes. A point of another
+  /// class among the pairs is taken too. With `paper`: Algorithm 2 of [Kersting 2024], see AttackOptions.
+  gamma,
+  /// The control: as many features, and as many calls at most, as `gamma` with the same options may use. Each
+  /// call asks about another set of `steps` features, each moved by the radius one way or the other, all
+  /// drawn at random; when one has another class, the order of its features is walked to see where it
+  /// changed.
+  random,
+  /// Gradient estimates of the margin (f less the largest other output) from `candidates` Gaussian ± pairs of
+  /// deviation `radius` a step, and a step of `radius` in every feature by the estimate's sign [Ilyas 2018].
+  nes,
+  /// A walk along the boundary that comes ever nearer, from classes alone: noise of growing size, or
+  /// some of the data's first rows (at most 256, fewer of wide ones), gives a start, bisection the boundary,
+  /// labels of `candidates` · √step ± pairs of points around it the normal,
+  /// and a step along that, shortened until the class is another one, the next start. The nearest point found
+  /// is kept. [HopSkipJump, Chen 2020]
+  boundary,
 };
 
-/// Reads gamma, random, nes, boundary.
+/// Reads gamma, random, nes, boundary. Throws Error(usage) for another word.
 AttackMethod parse_attack_method(const std::string& text);
 /// The text that parse_attack_method reads.
 std::string attack_method_name(AttackMethod method);
@@ -32,23 +51,42 @@ std::string attack_method_name(AttackMethod method);
 struct AttackOptions {
   AttackMethod method = AttackMethod::gamma;
   std::size_t steps = 25;  ///< features changed one after another, or iterations
-  double radius = 0;       ///< the step of a feature, and of gamma's ball; > 0
-  double lower = -std::numeric_limits<double>::infinity();  ///< rows stay between these, if they are finite
-  double upper = std::numeric_limits<double>::infinity();
-  std::size_t candidates =
-      20;                 ///< features tried a step (gamma, random), pairs of an estimate (nes, boundary)
-  bool paper = false;     ///< gamma: the paper's Algorithm 2, step by step
-  bool go_on = false;     ///< take all steps even after the class has changed
+  double radius = 0;       ///< the step of a feature, and of gamma's ball, in units of its scale; > 0
+  double lower = -std::numeric_limits<double>::infinity();  ///< rows stay between these. Points that are only
+  double upper = std::numeric_limits<double>::infinity();   ///< measured, such as a ball's, may lie outside
+  std::size_t candidates = 20;  ///< features tried a step (gamma), pairs of an estimate (nes, boundary)
+  /// gamma: Algorithm 2 step by step. The ball of a point is all points that differ from it by the radius in
+  /// one feature or, where these are more than 1000, `candidates` of them; gamma of each, from a ball of its
+  /// own, and on to the largest. No pairs, features may come again, and only steps are looked at for a class.
+  bool paper = false;
+  bool go_on = false;  ///< take all steps even after the class has changed (gamma, random, nes)
+  /// nes: no feature moves farther than this, in units of its scale; boundary: a row found farther away does
+  /// not count. 0: any.
+  double epsilon = 0;
+  Schema schema;          ///< empty, or the features: fixed ones stay, whole ones stay whole, bounds hold
   ImageShape image;       ///< of rows that are images: all channels of a pixel move together
   std::size_t batch = 0;  ///< points in memory at once; 0: chosen for the model
 };
 
 /// One accepted step of a search.
 struct AttackStep {
-  std::size_t feature = 0;  ///< that was changed: a pixel, of images; none for dense steps
-  long long label = 0;      ///< the class after it
-  double logit = 0;         ///< of the first class, after it
+  std::optional<std::size_t> feature;  ///< that was changed: a pixel, of images; none for dense steps
+  double change = 0;                   ///< of that feature, in radii: 1 or −1, before the bounds
+  long long label = 0;                 ///< the class after it
+  double logit = 0;                    ///< of the first class, after it
+  double distortion_l2 = 0;            ///< after it
 };
+
+/// How a search ended.
+enum class AttackOutcome {
+  changed,  ///< another class was found
+  kept,     ///< all steps were taken, and the class is the same
+  stuck,    ///< there was no further step: no feature left, no start of another class, or no gradient
+  budget,   ///< the run's evaluations ran out before the row: no values
+};
+constexpr std::size_t kAttackOutcomes = 4;  ///< how many outcomes there are
+/// The outcome as results write it: the enumerator's name.
+std::string attack_outcome_name(AttackOutcome outcome);
 
 /// What became of one row.
 struct AttackRow {
@@ -56,20 +94,30 @@ struct AttackRow {
   std::string id, label;
   long long first_class = 0, new_class = 0;  ///< before, and after the last step
   bool success = false;                      ///< the class was another after some step that is kept
-  std::size_t steps = 0;                     ///< until the class first changed, or all of them
+  std::size_t steps = 0;                     ///< until the class first changed, or all that were taken
   std::size_t changed = 0;                   ///< features (pixels) that differ
-  double distortion_l2 = 0;                  ///< ‖δ‖₂/√n
-  double distortion_linf = 0;                ///< largest change of a feature
+  double distortion_l2 = 0;                  ///< ‖δ‖₂/√n, in units of the scales
+  double distortion_linf = 0;                ///< largest change of a feature, in units of its scale
   double first_logit = 0, last_logit = 0;    ///< output of the first class before and after
   std::uint64_t evaluations = 0;
-  std::vector<AttackStep> path;
+  AttackOutcome outcome = AttackOutcome::budget;
+  std::vector<AttackStep> path;     ///< steps that are kept; empty where random found nothing
+  std::vector<double> original;     ///< the row; empty with the outcome budget
   std::vector<double> adversarial;  ///< the row found; of no success the last one
 };
 
 /// Attacks every row of the data, in order, and gives each to `sink`. Memory does not grow with the rows.
-/// Every draw depends on the seed, the row and the step alone. Throws Error(model) if the model has no
-/// classes.
+/// Every draw depends on the seed, the row and the step alone, so that results do not depend on threads or
+/// batch. A row is begun only if the evaluations left pay for all that it may take; the first that they do
+/// not pay for and those after it have the outcome `budget`. Throws Error(model) if the model has no classes,
+/// Error(usage) for options that cannot be used, Error(input) for a row outside of the bounds.
 void attack(const Model& model, RowSource& data, const AttackOptions& options, Run& run,
             const std::function<void(const AttackRow&)>& sink);
+
+/// Evaluations that a row of so many features takes at most.
+std::uint64_t attack_cost(const AttackOptions& options, std::size_t inputs);
+
+/// The row after the first `steps` of its path, if these name the features they changed.
+std::vector<double> attacked_row(const AttackRow& row, const AttackOptions& options, std::size_t steps);
 
 }  // namespace harmonia

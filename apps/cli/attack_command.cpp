@@ -1,0 +1,224 @@
+#include "attack_command.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "gamma_flags.hpp"
+#include "harmonia/core/atomic_file.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/statistics.hpp"
+#include "harmonia/core/text.hpp"
+#include "harmonia/report/attack_pictures.hpp"
+#include "harmonia/report/attack_report.hpp"
+#include "harmonia/search/attack_study.hpp"
+#include "interrupt.hpp"
+#include "measuring.hpp"
+#include "options.hpp"
+#include "whole_result.hpp"
+
+namespace harmonia {
+namespace {
+
+struct AttackCommand {
+  SubjectOptions subject;
+  RunOptions run;
+  AttackOptions options;
+  double confidence = 0.95;
+  std::string method = "gamma", against, image, pictures, line;
+
+  void execute();
+  AttackRunRecord record_of(const Subject& what) const;
+  void print_forecast(const Subject& what, const AttackRunRecord& record) const;
+};
+
+// HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS.
+ImageShape parse_image(const std::string& text, std::size_t inputs) {
+  ImageShape shape{.height = 0, .width = 0, .channels = 1};
+  const char *at = text.data(), *const end = at + text.size();
+  bool good = true;
+  for (std::size_t* const part : {&shape.height, &shape.width, &shape.channels}) {
+    if (part == &shape.channels && at == end) break;
+    if (part != &shape.height) good = good && at != end && *at++ == 'x';
+    const auto read = std::from_chars(at, end, *part);
+    good = good && read.ec == std::errc{};
+    at = read.ptr;
+  }
+  const bool fits = (shape.channels == 1 || shape.channels == 3) && shape.height > 0 &&
+                    inputs / shape.height / shape.channels == shape.width && shape.values() == inputs;
+  if (good && at == end && fits) return shape;
+  throw Error(ErrorCode::usage,
+              fmt::format("--image {}; expected HEIGHTxWIDTH, or HEIGHTxWIDTHx3 of colours, of rows of {} "
+                          "features",
+                          in_quotes(text), inputs));
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!std::filesystem::is_directory(path, error))
+    throw Error(ErrorCode::input, fmt::format("--pictures {}: cannot make this folder", path));
+}
+
+// The image found, and the strip of how it came about.
+void write_pictures(const std::filesystem::path& folder, const AttackRow& row, const AttackOptions& options) {
+  if (!row.success) return;
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    AtomicFile file((folder / fmt::format("row-{}-{}.png", row.row, name)).string());
+    file.write(bytes);
+    file.commit();
+  };
+  write("adversarial", attack_png(row, options, row.adversarial));
+  write("strip", strip_png(row, options));
+}
+
+AttackRunRecord AttackCommand::record_of(const Subject& what) const {
+  AttackRunRecord record;
+  record.options = options;
+  record.options.method = parse_attack_method(method);
+  if (!against.empty()) record.against = parse_attack_method(against);
+  record.options.go_on = options.go_on || options.paper;
+  record.options.schema = what.schema;
+  record.data = what.data->info();
+  if (!image.empty()) record.options.image = parse_image(image, record.data.inputs);
+  record.confidence = confidence;
+  record.scale = subject.scale;
+  record.model_output = subject.model_options.output_name;
+  record.margin = subject.model_options.margin;
+  record.seed = subject.seed;
+  record.command_line = line;
+  return record;
+}
+
+void AttackCommand::print_forecast(const Subject& what, const AttackRunRecord& record) const {
+  const std::uint64_t rows = count_rows(*what.data);
+  const std::uint64_t opening =
+      what.model ? what.model->info().example_rows : rows_to_open(subject.model, subject.model_options);
+  std::uint64_t each = attack_cost(record.options, record.data.inputs);
+  if (record.against) {
+    AttackOptions other = record.options;
+    other.method = *record.against;
+    each += attack_cost(other, record.data.inputs);
+  }
+  fmt::print("{} × at most {} = at most {} evaluations; nothing was asked of the model\n",
+             counted(rows, "row"), counted(each, "evaluation"), rows * each + opening);
+}
+
+void AttackCommand::execute() {
+  const std::stop_token stop = stop_on_interrupt();
+  const auto start = std::chrono::steady_clock::now();
+  check_paths(run, subject, {subject.model});
+  parse_attack_method(method);
+  if (!against.empty()) parse_attack_method(against);
+  subject.model_options.stop = stop;
+  Subject what = open_subject(subject);
+  AttackRunRecord record = record_of(what);
+  if (run.dry_run) return print_forecast(what, record);
+
+  Run state = new_run(subject, run, stop);
+  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  record.model = what.model->info();
+  state.ledger.spend(record.model.example_rows);
+  WholeResult files(run);
+  if (!pictures.empty()) make_folder(pictures);
+  AttackStudy study = measured(run, state, [&] {
+    return attack_study(*what.model, *what.data, record.options, record.against, confidence, state,
+                        [&](const AttackRow& row) {
+                          if (!pictures.empty()) write_pictures(pictures, row, record.options);
+                        });
+  });
+  study.evaluations += record.model.example_rows;
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::vector<std::string> warnings = study.warnings;
+  if (image.empty()) {  // Pixels are all of one kind, however they spread.
+    for (const std::string& sentence : scale_warnings(subject, what)) warnings.push_back(sentence);
+  }
+  files.write([&] { return attack_json(record, study, warnings); }, [&] { return attack_csv(study); });
+  if (!run.quiet) fmt::print("{}", attack_table(record, study));
+  print_warnings(warnings);
+}
+
+void add_search_options(CLI::App& app, AttackCommand& command) {
+  AttackOptions& options = command.options;
+  app.add_option(
+         "--method", command.method,
+         "gamma (one feature a step, by gamma), random (the control: as many features and calls), nes "
+         "(estimated gradients) or boundary (from classes alone) [gamma]")
+      ->group("Search");
+  app.add_option("--against", command.against,
+                 "a second method on the same rows with the same options: how much its share of changed "
+                 "classes differs")
+      ->group("Search");
+  app.add_option("--steps", options.steps, "features changed one after another, or iterations [25]")
+      ->check(CLI::Range(1, 1 << 20))
+      ->group("Search");
+  app.add_option("--radius", options.radius, "the step of a feature, in units of --scale")
+      ->required()
+      ->check(finite_number("a number above 0", [](double r) { return r > 0; }))
+      ->group("Search");
+  app.add_option("--candidates", options.candidates,
+                 "features tried a step (gamma), pairs of an estimate (nes, boundary) [20]")
+      ->check(CLI::Range(1, 1 << 20))
+      ->group("Search");
+  const auto any = finite_number("a number", [](double) { return true; });
+  app.add_option("--lower", options.lower, "no value gets below this, such as 0 of images")
+      ->check(any)
+      ->group("Search");
+  app.add_option("--upper", options.upper, "no value gets above this, such as 255 of images")
+      ->check(any)
+      ->group("Search");
+  app.add_option("--epsilon", options.epsilon,
+                 "nes: the farthest that a feature is moved; boundary: how far a row that counts may be")
+      ->check(finite_number("a number above 0", [](double e) { return e > 0; }))
+      ->group("Search");
+  app.add_flag("--paper", options.paper,
+               "gamma as the paper's Algorithm 2, and random with as many calls; takes all steps")
+      ->group("Search");
+  app.add_flag("--go-on", options.go_on, "take all steps even after the class has changed")->group("Search");
+  CLI::Option* image =
+      app.add_option("--image", command.image, "rows are images: all channels of a pixel move together")
+          ->type_name("HEIGHTxWIDTH[x3]")
+          ->group("Search");
+  app.add_option(
+         "--pictures", command.pictures,
+         "write every image whose class changed here: row-N-adversarial.png, and row-N-strip.png with "
+         "the image after some steps over the numbers of their classes")
+      ->type_name("FOLDER")
+      ->needs(image)
+      ->group("Result");
+  app.add_option("--confidence", command.confidence, "of every interval [0.95]")
+      ->check(finite_number(fmt::format("a number between 0 and 1 - {}", kLeastDoubt), is_confidence))
+      ->group("Search");
+  app.add_option("--batch", options.batch,
+                 "points held in memory at once, over all threads [chosen for the model]")
+      ->check(CLI::Range(1, 1 << 30))
+      ->group("Run");
+}
+
+}  // namespace
+
+void add_attack_command(CLI::App& program, int argc, char** argv) {
+  const auto command = std::make_shared<AttackCommand>();
+  command->line = command_line(argc, argv);
+  CLI::App& app = *program.add_subcommand("attack", "Looks for a row of another class near every row");
+  add_model_argument(app, command->subject);
+  add_subject_options(app, command->subject);
+  add_search_options(app, *command);
+  add_run_options(app, command->run);
+  app.footer(R"(Examples:
+  harmonia attack digits.onnx digits.npy --radius 0.5 --lower 0 --upper 1 --image 28x28 --html attack.html
+  harmonia attack digits.onnx digits.npy --radius 0.5 --lower 0 --upper 1 --against random --csv rows.csv
+  harmonia attack "fn:ball-class?n=10" uniform:20 --method boundary --radius 0.1
+
+gamma moves --candidates features by the radius, both ways, and takes a point of another class at once; of the rest
+the four whose output of the class is least are measured, and the search goes to the one of largest gamma, after
+measuring the best two once more on fresh points. No feature is moved twice. random asks about sets of as many
+features at random, with as many calls at most. Every row takes at most what --dry-run says.)");
+  app.callback([command] { command->execute(); });
+}
+
+}  // namespace harmonia

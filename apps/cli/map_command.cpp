@@ -1,0 +1,267 @@
+#include "map_command.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "gamma_flags.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
+#include "harmonia/measure/gamma_map.hpp"
+#include "harmonia/model/logit_model.hpp"
+#include "harmonia/report/map_report.hpp"
+#include "harmonia/search/attack.hpp"
+#include "interrupt.hpp"
+#include "measuring.hpp"
+#include "options.hpp"
+#include "whole_result.hpp"
+
+namespace harmonia {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct MapCommand {
+  SubjectOptions subject;
+  RunOptions run;
+  GammaFlags flags;
+  AttackOptions search;
+  MapFitOptions fit;
+  std::string outputs = "logits", use, with_file, line;
+  std::vector<std::string> with;
+  Clock::time_point start;
+
+  void execute();
+
+ private:
+  void make_map(Subject& what, const std::stop_token& stop);
+  void use_map(Subject& what, const std::stop_token& stop);
+  void print_forecast(const Subject& what, const GammaOptions& options) const;
+  void add_variables(MapRows& rows) const;
+  AttackOptions asked_search(const GammaOptions& options) const;
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
+};
+
+// The rest of a run, which may take `evaluations`.
+Run part_of(const Run& run, std::uint64_t evaluations) {
+  return {.seed = run.seed,
+          .threads = run.threads,
+          .ledger = Ledger(evaluations),
+          .progress = run.progress,
+          .stop = run.stop};
+}
+
+AttackOptions MapCommand::asked_search(const GammaOptions& options) const {
+  AttackOptions asked = search;
+  asked.radius = options.ball.radius;
+  asked.paper = options.paper;
+  asked.go_on = true;
+  asked.schema = options.schema;
+  asked.batch = options.batch;
+  return asked;
+}
+
+void MapCommand::add_variables(MapRows& rows) const {
+  if (with.empty() && with_file.empty()) return;
+  DataOptions options;
+  options.columns = with;
+  if (!with_file.empty()) options.id = subject.data_options.id;
+  const std::string& file = with_file.empty() ? subject.data : with_file;
+  enter_variables(rows, read_variables(*open_whole_data(file, options)));
+}
+
+void MapCommand::print_forecast(const Subject& what, const GammaOptions& options) const {
+  const std::size_t inputs = what.data->info().inputs;
+  const std::uint64_t rows = count_rows(*what.data), measure = 1 + gamma_cost(options, inputs);
+  const std::uint64_t searches = use.empty() ? attack_cost(asked_search(options), inputs) : 0;
+  const std::uint64_t opening =
+      what.model ? what.model->info().example_rows : rows_to_open(subject.model, subject.model_options);
+  fmt::print("{} × {}{}{} = at most {} evaluations; nothing was asked of the model\n", counted(rows, "row"),
+             use.empty() ? "(" : "", measure,
+             use.empty() ? fmt::format(" + at most {} of the search)", searches) : "",
+             rows * (measure + searches) + opening);
+}
+
+void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
+  MapRunRecord record;
+  record.gamma = asked_record(flags, subject, what, line);
+  record.gamma.options.output = {};
+  record.probabilities = outputs == "probabilities";
+  const AttackOptions asked = asked_search(record.gamma.options);
+  record.step = asked.radius;
+  record.candidates = asked.candidates;
+  record.lower = asked.lower;
+  record.upper = asked.upper;
+  record.fit = fit;
+  record.fit.confidence = record.gamma.options.confidence;
+  record.fit.seed = subject.seed;
+  if (run.dry_run) return print_forecast(what, record.gamma.options);
+
+  Run state = new_run(subject, run, stop);
+  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  record.gamma.model = what.model->info();
+  state.ledger.spend(record.gamma.model.example_rows);
+  const std::unique_ptr<Model> model = make_logit_model(*what.model, record.probabilities);
+  WholeResult files(run);
+  MapResult result;
+  result.rows = measured(run, state, [&] {
+    const std::size_t inputs = what.data->info().inputs;
+    Run first = part_of(
+        state, map_share(record.gamma.options, inputs, attack_cost(asked, inputs), state.ledger.left()));
+    MapRows rows = map_rows(*model, *what.data, record.gamma.options, asked.steps, first);
+    state.ledger.spend(first.ledger.spent());
+    what.data->rewind();
+    std::vector<MapSearch> searches;
+    attack(*model, *what.data, asked, state, [&](const AttackRow& row) {
+      if (row.outcome != AttackOutcome::budget)
+        searches.push_back({row.row, !row.success, row.last_logit - row.first_logit});
+    });
+    enter_searches(rows, searches);
+    return rows;
+  });
+  add_variables(result.rows);
+  result.evaluations = state.ledger.spent();
+  result.table = map_table(result.rows);
+  result.fit = fit_map(result.rows, record.fit, model->info().scalar);
+  result.warnings = result.rows.warnings;
+  for (const std::string& sentence : scale_warnings(subject, what)) result.warnings.push_back(sentence);
+  record.gamma.seconds = seconds();
+  files.write([&] { return map_json(record, result); }, [&] { return map_csv(result); });
+  if (run.quiet) return;
+  fmt::print("{}", map_report(record, result));
+  print_warnings(result.warnings);
+}
+
+void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
+  const SavedMap map = read_map(read_result_file(use));
+  MapRunRecord record;
+  record.gamma = asked_record(flags, subject, what, line);
+  record.gamma.options = map.gamma;
+  record.gamma.options.batch = flags.options.batch;
+  record.gamma.scale = map.scale;
+  record.gamma.has_schema = !map.gamma.schema.empty();
+  record.probabilities = map.probabilities;
+  if (run.dry_run) return print_forecast(what, record.gamma.options);
+
+  Run state = new_run(subject, run, stop);
+  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  record.gamma.model = what.model->info();
+  state.ledger.spend(record.gamma.model.example_rows);
+  const std::unique_ptr<Model> model = make_logit_model(*what.model, record.probabilities);
+  WholeResult files(run);
+  MapUse answered;
+  answered.rows = measured(
+      run, state, [&] { return map_rows(*model, *what.data, record.gamma.options, map.steps, state); });
+  add_variables(answered.rows);
+  answered.answers = ask_map(map.map, answered.rows);
+  answered.evaluations = state.ledger.spent();
+  answered.warnings = answered.rows.warnings;
+  if (const auto sentence = other_model(map, record.gamma.model)) answered.warnings.push_back(*sentence);
+  record.gamma.seconds = seconds();
+  files.write([&] { return map_use_json(record, map, use, answered); },
+              [&] { return map_use_csv(answered); });
+  if (run.quiet) return;
+  fmt::print("{}", map_use_report(record, map, use, answered));
+  print_warnings(answered.warnings);
+}
+
+void MapCommand::execute() {
+  const std::stop_token stop = stop_on_interrupt();
+  start = Clock::now();
+  check_paths(run, subject, {subject.model, use, with_file});
+  if (use.empty() && flags.radius.empty())
+    throw Error(ErrorCode::usage, "expected --radius R to make a map, or --use FILE to ask one");
+  asked_options(flags);
+  if (!use.empty()) {
+    const SavedMap map = read_map(read_result_file(use));
+    subject.model_options.margin = map.margin;
+    if (subject.model_options.output_name.empty()) subject.model_options.output_name = map.model_output;
+  }
+  // Variables that come from the data itself are not fed to the model.
+  if (with_file.empty() && subject.data_options.columns.empty()) {
+    for (const std::string& name : with) subject.data_options.drop.push_back(name);
+  }
+  subject.model_options.stop = stop;
+  Subject what = open_subject(subject);
+  if (use.empty()) {
+    make_map(what, stop);
+  } else {
+    use_map(what, stop);
+  }
+}
+
+}  // namespace
+
+void add_map_command(CLI::App& program, int argc, char** argv) {
+  const auto command = std::make_shared<MapCommand>();
+  command->line = command_line(argc, argv);
+  CLI::App& app = *program.add_subcommand(
+      "map", "Which rows outlast a search for another class, and a map that tells without one");
+  add_model_argument(app, command->subject);
+  add_subject_options(app, command->subject);
+  app.add_option(
+         "--outputs", command->outputs,
+         "what the model's outputs are: logits, or probabilities, of which the logarithm is taken [logits]")
+      ->check(CLI::IsMember({"logits", "probabilities"}))
+      ->group("Model");
+  app.add_option(
+         "--radius", command->flags.radius,
+         "of the ball, and a search's step, in units of --scale; auto: a tenth of the median distance to "
+         "the nearest row")
+      ->group("Ball");
+  add_gamma_flags(app, command->flags, false);
+  app.remove_option(app.get_option("--output"));
+  app.add_option("--steps", command->search.steps, "N: features that a search changes one after another [25]")
+      ->check(CLI::Range(1, 1000000))
+      ->group("Search");
+  app.add_option("--candidates", command->search.candidates, "features that it tries a step [20]")
+      ->check(CLI::Range(1, 1000000))
+      ->group("Search");
+  app.add_option("--lower", command->search.lower, "features stay above this")
+      ->check(finite_number("a number", [](double) { return true; }))
+      ->group("Search");
+  app.add_option("--upper", command->search.upper, "… and below this")
+      ->check(finite_number("a number", [](double) { return true; }))
+      ->group("Search");
+  app.add_option(
+         "--with", command->with,
+         "columns that the map takes besides P and gamma; not fed to the model unless --columns names them")
+      ->delimiter(',')
+      ->type_name("COLUMN")
+      ->group("Map");
+  app.add_option("--with-file", command->with_file,
+                 "a file of such columns, all of them without --with; rows by --id, or in the data's order")
+      ->type_name("FILE")
+      ->group("Map");
+  app.add_option("--ridge", command->fit.ridge,
+                 "of the logistic regression, on inputs of mean 0 and deviation 1 [0.1]")
+      ->check(finite_number("a number above 0", [](double ridge) { return ridge > 0; }))
+      ->group("Map");
+  app.add_option("--folds", command->fit.folds, "of the cross-validation [10]")
+      ->check(CLI::Range(2, 1000))
+      ->group("Map");
+  CLI::Option* use = app.add_option("--use", command->use,
+                                    "ask the map in this result about the rows: no search, gamma as it was "
+                                    "measured then")
+                         ->type_name("FILE")
+                         ->group("Map");
+  for (const char* other : {"--radius", "--ball", "--average", "--sample", "--precision", "--floor",
+                            "--paper", "--confidence", "--outputs", "--margin", "--schema", "--scale",
+                            "--steps", "--candidates", "--lower", "--upper", "--ridge", "--folds"})
+    use->excludes(other);
+  add_run_options(app, command->run);
+  app.footer(R"(Examples:
+  harmonia map digits.onnx digits.npy --radius 0.1 --steps 25 --sample 64 --json map.json --html map.html
+  harmonia map booster.json rows.csv --label class --margin --radius 0.2 --scale std --json map.json
+  harmonia map --use map.json digits.onnx new.npy --csv stable.csv
+
+A row is stable if its class is the same after each of N steps of a search, which changes one feature a step by the
+radius. The table has, class by class, P (the softmax probability), gamma in the logit of the row's class, the score
+P·e^(-N·gamma), both forms of it with two exponentials, and how these go with stability. The map is a logistic
+regression of stability on log P/(1-P) and log gamma; it is judged on rows that were held out.)");
+  app.callback([command] { command->execute(); });
+}
+
+}  // namespace harmonia

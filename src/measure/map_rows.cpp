@@ -1,0 +1,241 @@
+#include "harmonia/measure/map_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/logistic.hpp"
+#include "harmonia/core/statistics.hpp"
+#include "harmonia/core/text.hpp"
+#include "harmonia/model/point_asker.hpp"
+#include "missing.hpp"
+
+namespace harmonia {
+namespace {
+
+// Whether the label is the decided class, by name or by number; none if it is not known to be a class.
+std::optional<bool> is_correct(const std::string& label, std::size_t decided, const ModelInfo& model) {
+  if (label.empty()) return std::nullopt;
+  const auto named = std::find(model.classes.begin(), model.classes.end(), label);
+  if (named != model.classes.end()) return static_cast<std::size_t>(named - model.classes.begin()) == decided;
+  const std::optional<double> number = read_number(label);
+  if (!number || !(*number >= 0) || *number >= static_cast<double>(model.outputs) ||
+      *number != std::floor(*number))
+    return std::nullopt;
+  return *number == static_cast<double>(decided);
+}
+
+// Whether the answers could be probabilities: a user who forgot to say so measures something else.
+class ProbabilityWatch {
+ public:
+  void look(std::span<const double> outputs) {
+    ++rows_;
+    double sum = 0;
+    for (const double y : outputs) {
+      between_ &= y >= 0 && y <= 1;
+      sum += y;
+    }
+    between_ &= std::abs(sum - 1) < 1e-3;
+  }
+  bool suspicious() const { return rows_ > 0 && between_; }
+
+ private:
+  std::size_t rows_ = 0;
+  bool between_ = true;
+};
+
+// Rows that the evaluations pay for, gamma included.
+std::uint64_t affordable_rows(const GammaOptions& options, std::size_t inputs, const Ledger& ledger) {
+  const std::uint64_t left = ledger.left();
+  return left == Ledger::kUnlimited ? left : left / (1 + gamma_cost(options, inputs));
+}
+
+// Asks for the logits of a block, up to `most` rows in all.
+void place_block(PointAsker& asker, const RowBlock& block, std::uint64_t most, ProbabilityWatch& watch,
+                 std::vector<MapRow>& rows) {
+  const ModelInfo& model = asker.model().info();
+  const std::uint64_t left = most - std::min<std::uint64_t>(most, rows.size());
+  const auto asked = static_cast<std::size_t>(std::min<std::uint64_t>(block.values.rows(), left));
+  const auto values = [&](std::size_t i) {
+    return std::span<const double>(block.values.row(i), block.values.columns());
+  };
+  for (std::size_t i = 0; i < asked; ++i) check_missing(model, values(i), block.number(i));
+  Matrix<double> answers(asked, model.outputs);
+  asker.ask(
+      asked,
+      [&](std::size_t i, std::span<double> x) { std::copy(values(i).begin(), values(i).end(), x.begin()); },
+      answers.view());
+  for (std::size_t i = 0; i < block.values.rows(); ++i) {
+    MapRow row;
+    row.row = block.number(i);
+    if (!block.ids.empty()) row.id = block.ids[i];
+    if (!block.labels.empty()) row.label = block.labels[i];
+    if (i < asked) {
+      const std::span<const double> logits(answers.row(i), model.outputs);
+      watch.look(logits);
+      row.place = logit_place(logits);
+      row.correct = is_correct(row.label, row.place->decided_class, model);
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
+void warn_of_labels(MapRows& result) {
+  const MapRow* example = nullptr;
+  std::size_t labelled = 0, unknown = 0;
+  for (const MapRow& row : result.rows) {
+    if (row.label.empty() || !row.place) continue;
+    ++labelled;
+    if (row.correct) continue;
+    ++unknown;
+    if (example == nullptr) example = &row;
+  }
+  if (unknown == 0) return;
+  result.warnings.push_back(
+      fmt::format("{} of {} labels are no class of the model ({} of row {}, for one): expected the number of "
+                  "an output{}; "
+                  "accuracy is of the others",
+                  unknown, labelled, in_quotes(example->label), example->row,
+                  result.classes.empty() ? "" : " or the name of a class"));
+}
+
+}  // namespace
+
+LogitPlace logit_place(std::span<const double> logits) {
+  LogitPlace place;
+  place.classes = logits.size();
+  place.decided_class =
+      static_cast<std::size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  place.logit = logits[place.decided_class];
+  CompensatedSum sum, others;
+  double second = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < logits.size(); ++k) {
+    sum.add(logits[k] / static_cast<double>(logits.size()));
+    if (k != place.decided_class) second = std::max(second, logits[k]);
+  }
+  for (std::size_t k = 0; k < logits.size(); ++k) {
+    if (k != place.decided_class) others.add(std::exp(logits[k] - second));
+  }
+  place.mean = sum.value();
+  place.log_odds = (place.logit - second) - std::log(others.value());
+  return place;
+}
+
+double LogitPlace::probability() const { return logistic(log_odds); }
+
+double LogitPlace::log_score(double steps_times_gamma) const {
+  return -log_loss(log_odds, true) - steps_times_gamma;
+}
+
+double LogitPlace::score(double steps_times_gamma) const { return std::exp(log_score(steps_times_gamma)); }
+
+double LogitPlace::two_exponential_log_odds(double steps_times_gamma) const {
+  return (logit - mean) - steps_times_gamma - std::log(static_cast<double>(classes - 1));
+}
+
+double LogitPlace::softmax_log_odds(double steps_times_gamma) const { return log_odds - steps_times_gamma; }
+
+MapRows map_rows(const Model& model, RowSource& data, const GammaOptions& asked, std::size_t steps,
+                 Run& run) {
+  if (data.info().inputs != model.info().inputs) {
+    throw Error(ErrorCode::input, fmt::format("data has {} columns; model {} expects {}", data.info().inputs,
+                                              model.info().name, model.info().inputs));
+  }
+  if (steps == 0) throw Error(ErrorCode::usage, "steps is 0; expected at least 1");
+  check_confidence(asked.confidence);
+  MapRows result;
+  result.steps = steps;
+  result.classes = model.info().classes;
+  result.confidence = asked.confidence;
+  ProbabilityWatch watch;
+  {
+    PointAsker asker(model, asked.batch, run);
+    const std::uint64_t most = affordable_rows(asked, data.info().inputs, run.ledger);
+    RowBlock block;
+    while (data.read(block, rows_per_block(data.info().inputs)))
+      place_block(asker, block, most, watch, result.rows);
+    data.rewind();
+  }
+  GammaOptions options = asked;
+  options.output = {};
+  std::size_t next = 0;
+  result.gamma = gamma(model, data, options, run, [&](const GammaRow& row) {
+    GammaRow& kept = result.rows.at(next++).gamma;
+    kept = row;
+    kept.x.clear();
+    kept.id.clear();
+    kept.label.clear();
+  });
+  result.warnings = result.gamma.warnings;
+  warn_of_labels(result);
+  if (watch.suspicious()) {
+    result.warnings.push_back(
+        fmt::format("every answer of model {} lies between 0 and 1 and adds up to 1, and was taken for "
+                    "logits; if it is a "
+                    "probability, --outputs probabilities takes its logarithm",
+                    model.info().name));
+  }
+  return result;
+}
+
+void enter_searches(MapRows& rows, const std::vector<MapSearch>& searches) {
+  std::unordered_map<std::size_t, std::size_t> places;
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) places[rows.rows[i].row] = i;
+  for (const MapSearch& search : searches) {
+    if (const auto found = places.find(search.row); found != places.end())
+      rows.rows[found->second].search = search;
+  }
+}
+
+MapVariables read_variables(RowSource& data) {
+  MapVariables result{feature_names(data.info()), {}, {}};
+  std::vector<double> numbers;
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) {
+    const double* first = block.values.row(0);
+    numbers.insert(numbers.end(), first, first + block.values.rows() * block.values.columns());
+    result.ids.insert(result.ids.end(), block.ids.begin(), block.ids.end());
+  }
+  result.values = Matrix<double>(numbers.size() / data.info().inputs, data.info().inputs);
+  std::copy(numbers.begin(), numbers.end(), result.values.view().data);
+  return result;
+}
+
+void enter_variables(MapRows& rows, const MapVariables& variables) {
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < variables.ids.size(); ++i) {
+    if (!places.emplace(variables.ids[i], i).second) {
+      throw Error(ErrorCode::input,
+                  fmt::format("the further variables have id {} twice", in_quotes(variables.ids[i])));
+    }
+  }
+  rows.extra = variables.names;
+  for (MapRow& row : rows.rows) {
+    std::size_t place = row.row;
+    if (!variables.ids.empty()) {
+      const auto found = places.find(row.id);
+      if (found == places.end()) {
+        throw Error(ErrorCode::input, fmt::format("the further variables have no id {}, which row {} has",
+                                                  in_quotes(row.id), row.row));
+      }
+      place = found->second;
+    } else if (place >= variables.values.rows()) {
+      throw Error(ErrorCode::input, fmt::format("the further variables have {} rows; the data has row {}",
+                                                variables.values.rows(), row.row));
+    }
+    row.extra.assign(variables.values.row(place), variables.values.row(place) + variables.values.columns());
+  }
+}
+
+std::uint64_t map_share(const GammaOptions& options, std::size_t inputs, std::uint64_t search,
+                        std::uint64_t left) {
+  if (left == Ledger::kUnlimited) return left;
+  const std::uint64_t measure = 1 + gamma_cost(options, inputs);
+  const std::uint64_t rows = left / (measure + search);
+  return rows == 0 ? left : rows * measure;
+}
+
+}  // namespace harmonia

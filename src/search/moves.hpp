@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "harmonia/search/attack.hpp"
+
+namespace harmonia {
+
+/// How rows may be moved: a unit, which is a feature or all channels of a pixel, at a time, or all of them.
+class Moves {
+ public:
+  /// Throws Error(usage) if the options do not fit rows of so many features.
+  Moves(const AttackOptions& options, std::size_t inputs);
+
+  std::size_t inputs() const { return inputs_; }
+  /// Units that may be moved; their numbers are unit(0), unit(1), …
+  std::size_t units() const { return moved_.empty() ? all_units_ : moved_.size(); }
+  std::size_t unit(std::size_t i) const { return moved_.empty() ? i : moved_[i]; }
+  /// Throws Error(input) if the row lies outside of the bounds.
+  void check(std::span<const double> x, std::size_t number) const;
+
+  /// Moves a unit of x by `radii` times the radius, within the bounds. False if nothing moved.
+  bool move(std::span<double> x, std::size_t unit, double radii) const;
+  /// The same, past the bounds: a point of a ball around x.
+  void displace(std::span<double> x, std::size_t unit, double radii) const;
+  /// Whether no feature of the unit has left its bounds.
+  bool inside(std::span<const double> x, std::size_t unit) const;
+  /// Feature j of a row, which was `from`, at `to` or the value nearest to it that is allowed.
+  double settled(std::size_t j, double from, double to) const;
+  bool fixed(std::size_t j) const { return !schema_.empty() && schema_[j].fixed; }
+  double scale(std::size_t j) const { return schema_.empty() ? 1 : schema_[j].scale; }
+
+  /// ‖b − a‖₂/√n and the largest |b − a|, in units of the scales. Missing values do not count.
+  double distance(std::span<const double> a, std::span<const double> b) const;
+  double largest(std::span<const double> a, std::span<const double> b) const;
+  /// Units in which they differ.
+  std::size_t changed(std::span<const double> a, std::span<const double> b) const;
+
+ private:
+  double lower(std::size_t j) const;
+  double upper(std::size_t j) const;
+
+  double radius_, lower_, upper_;
+  const Schema& schema_;
+  std::size_t inputs_, channels_, all_units_;
+  std::vector<std::size_t> moved_;  // empty: all
+};
+
+/// Different numbers below `bound`, in the order drawn; all of them if `count` are more.
+std::vector<std::size_t> draw_different(std::uint64_t seed, std::uint64_t row, std::uint64_t sample,
+                                        std::size_t count, std::size_t bound);
+
+}  // namespace harmonia

@@ -1,0 +1,150 @@
+"""`attack` as a user has it: JSON, CSV, table and the errors."""
+
+import base64
+import csv
+import json
+import struct
+
+import jsonschema
+import pytest
+
+BALL = "fn:ball-class?n=10&r=1"
+# Two outputs: 4.5 less the sum of 30 features, and 0.
+LINEAR = "cmd:python3 -uc 'import sys\nfor l in sys.stdin: print(4.5-sum(map(float,l.split(\",\"))),0,sep=\",\")'"
+
+
+@pytest.fixture
+def run(harmonia, root, tmp_path):
+    schema = json.loads((root / "docs" / "result.schema.json").read_text())
+
+    def run(*arguments):
+        path = tmp_path / "result.json"
+        done = harmonia("attack", *arguments, "--json", path, "--csv", tmp_path / "result.csv")
+        assert done.returncode == 0, done.stderr
+        result = json.loads(path.read_text())
+        jsonschema.validate(result, schema)
+        with open(tmp_path / "result.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == len(result["rows"]) == result["data"]["rows"] * len(result["summary"]["methods"])
+        for a, b in zip(rows, result["rows"]):
+            for field in ("class", "steps", "changed", "distortion_l2", "distortion_linf", "first_logit", "last_logit"):
+                assert (a[field] == "") == (b[field] is None)
+                assert b[field] is None or float(a[field]) == b[field]
+            assert (a["method"], a["outcome"]) == (b["method"], b["outcome"])
+        return result, rows, done
+
+    return run
+
+
+@pytest.fixture
+def zeros(tmp_path):
+    path = tmp_path / "zeros.csv"
+    path.write_text("name," + ",".join(f"x{j}" for j in range(30)) + "\n" + "".join(f"r{i}," + ",".join(["0"] * 30) + "\n" for i in range(6)))
+    return path
+
+
+def test_a_linear_margin_takes_five_features(run, zeros):
+    result, _, done = run(LINEAR, zeros, "--id", "name", "--radius", 1)
+    for row in result["rows"]:
+        assert (row["class"], row["new_class"], row["success"], row["steps"], row["changed"]) == (0, 1, True, 5, 5)
+        assert (row["first_logit"], row["last_logit"], row["outcome"]) == (4.5, -0.5, "changed")
+    method = result["summary"]["methods"][0]
+    assert (method["changed"], method["share"], method["steps"]["median"]) == (6, 1, 5)
+    assert method["low"] == pytest.approx(0.6097, abs=1e-4)  # Wilson, 6 of 6
+    assert [p["changed"] for p in method["curve"]] == [0, 0, 0, 0] + [6] * 21
+    assert len(result["shown"]) == 6 and len(result["shown"][0]["changes"]) == 5
+    assert all(c == {"feature": c["feature"], "from": 0, "to": 1} for c in result["shown"][0]["changes"])
+    assert "gamma changed the class of 6 of 6 rows" in done.stdout and "r0" in done.stdout
+
+
+def test_two_methods_on_the_same_rows(run, zeros):
+    result, _, done = run(LINEAR, zeros, "--id", "name", "--radius", 0.4, "--steps", 13, "--against", "random", "--candidates", 4)
+    gamma, random = result["summary"]["methods"]
+    assert (gamma["method"], random["method"]) == ("gamma", "random")
+    # Twelve steps of 0.4 are enough for gamma; of thirteen moves at random nearly all would have to go one way.
+    assert gamma["changed"] == 6 and random["changed"] == 0
+    comparison = result["summary"]["comparison"]
+    assert (comparison["a_alone"], comparison["b_alone"], comparison["difference"]) == (6, 0, 1)
+    assert comparison["p_value"] == pytest.approx(2 / 64)
+    assert comparison["low"] < 1 <= comparison["high"] + 1e-12
+    assert "difference of the shares +1.0000" in done.stdout
+    assert gamma["evaluations"] + random["evaluations"] + 1 >= result["evaluations"] >= gamma["evaluations"] + random["evaluations"]
+
+
+def test_boundary_by_labels_alone(run):
+    result, _, _ = run(BALL, "grid:0..0x2,0..0x2,0..0x2,0..0x2,0..0x2,0..0x2,0..0x2,0..0x2,0..0x2,0..0x2#0", "--method", "boundary", "--radius", 0.1)
+    assert 1 <= result["rows"][0]["distortion_l2"] * 10**0.5 < 1.03
+    assert all(p["feature"] is None for p in result["shown"][0]["path"])
+
+
+def test_threads_and_batch_change_nothing(run):
+    kept = []
+    for extra in (["--threads", 1], ["--threads", 4, "--batch", 16]):
+        result, _, _ = run(BALL, "uniform:20", "--radius", 0.4, "--against", "boundary", *extra)
+        kept.append((result["rows"], result["summary"]))
+    assert kept[0] == kept[1]
+
+
+def test_the_budget_leaves_rows_out_and_says_so(run, zeros):
+    each = 1 + 13 * (2 * 4 + 12)
+    result, _, done = run(LINEAR, zeros, "--id", "name", "--radius", 0.1, "--steps", 13, "--candidates", 4, "--max-evaluations", 2 * each + 20)
+    assert [row["outcome"] for row in result["rows"]] == ["kept"] * 2 + ["budget"] * 4
+    assert result["rows"][5]["class"] is None
+    assert f"4 rows not attacked, because a row may take {each} evaluations" in done.stderr
+    assert "4 not attacked for want of evaluations" in done.stdout
+
+
+def test_a_forecast_asks_nothing(harmonia):
+    done = harmonia("attack", BALL, "uniform:7", "--radius", 0.1, "--against", "random", "--dry-run")
+    each = 2 * (1 + 10 * (2 * 10 + 12 * 5))  # ten features: no more than ten are moved
+    assert done.stdout == f"7 rows × at most {each} evaluations = at most {7 * each} evaluations; nothing was asked of the model\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--radius", 0], "--radius: '0'; expected a number above 0"),
+        (["--radius", -1], "expected a number above 0"),
+        ([], "--radius is required"),
+        (["--radius", 1, "--steps", 0], "--steps"),
+        (["--radius", 1, "--method", "greedy"], "method 'greedy' is not known; expected gamma, random, nes or boundary"),
+        (["--radius", 1, "--against", "gamma"], "both methods are gamma; expected two different ones"),
+        (["--radius", 1, "--lower", 0.99], "expected a value within the bounds, 0.99 to inf"),
+        (["--radius", 1, "--lower", 2, "--upper", 1], "bounds are 2 and 1; expected the lower one to be below"),
+        (["--radius", 1, "--image", "2x4"], "--image '2x4'; expected HEIGHTxWIDTH, or HEIGHTxWIDTHx3 of colours, of rows of 10 features"),
+        (["--radius", 1, "--image", "10"], "--image '10'"),
+        (["--radius", 1, "--image", "5x1x2"], "--image '5x1x2'"),
+        (["--radius", 1, "--pictures", "out"], "--pictures requires --image"),
+        (["--radius", 1, "--method", "boundary", "--paper"], "the paper has no method boundary"),
+    ],
+)
+def test_bad_input_is_one_line(harmonia, arguments, words):
+    done = harmonia("attack", BALL, "uniform:3", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_model_without_classes(harmonia):
+    done = harmonia("attack", "fn:f2?n=2", "uniform:3", "--radius", 1)
+    assert done.returncode == 3
+    assert "a single column must hold whole numbers, or be a probability (--binary)" in done.stderr
+
+
+def test_nes_needs_more_than_labels(harmonia):
+    done = harmonia("attack", "fn:f2?n=2", "uniform:3", "--radius", 1, "--method", "nes")
+    assert done.returncode == 2
+    assert "method nes needs the outputs of the classes" in done.stderr
+
+
+def test_images_are_written(run, tmp_path):
+    """Rows of 5 × 6 pixels: PNG files of those that changed, and in the result."""
+    (tmp_path / "zeros.csv").write_text(",".join(f"x{j}" for j in range(30)) + "\n" + 3 * (",".join(["0"] * 30) + "\n"))
+    result, _, _ = run(LINEAR, tmp_path / "zeros.csv", "--radius", 1, "--image", "5x6", "--lower", 0, "--upper", 1, "--pictures", tmp_path / "out")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [f"row-{i}-{kind}.png" for i in range(3) for kind in ("adversarial", "strip")]
+    size = lambda data: struct.unpack(">II", data[16:24])  # noqa: E731
+    assert size((tmp_path / "out" / "row-0-adversarial.png").read_bytes()) == (6, 5)
+    assert size((tmp_path / "out" / "row-0-strip.png").read_bytes())[0] > 6 * 96
+    shown = result["shown"][0]
+    assert size(base64.b64decode(shown["png"])) == (6, 5)
+    assert shown["png"] != shown["adversarial_png"]
+    assert [s["step"] for s in shown["strip"]] == [1, 2, 3, 4] and {s["class"] for s in shown["strip"]} == {0}

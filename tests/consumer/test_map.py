@@ -1,0 +1,260 @@
+"""`map` as a user has it: JSON, CSV, table, page, asking a saved map, and the errors."""
+
+import copy
+import csv
+import json
+import math
+import random
+import shlex
+import sys
+
+import jsonschema
+import numpy as np
+import pytest
+
+# Three classes of four features: two compete by a curved margin, one stands aside.
+PROGRAM = """
+import sys, math
+for line in sys.stdin:
+    a, b, c, d = (float(v) for v in line.split(","))
+    print(f"{a * a + b},{2 * c - 0.5 * a},{0.3 * d}", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "logits.py"
+    path.write_text(PROGRAM)
+    return f"cmd:{shlex.quote(sys.executable)} {path}"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "rows.csv"
+    draw = random.Random(4)
+    lines = ["name,a,b,c,d,age,kind"]
+    for i in range(240):
+        a, b, c, d = (draw.gauss(0, 1.5) for _ in range(4))
+        logits = [a * a + b, 2 * c - 0.5 * a, 0.3 * d]
+        kind = logits.index(max(logits)) if draw.random() < 0.8 else draw.randrange(3)
+        lines.append(f"r{i},{a},{b},{c},{d},{draw.gauss(40, 10)},{kind}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+CARRIED = ["--id", "name", "--label", "kind"]
+HOW = ["--radius", "0.4", "--ball", "cross", "--steps", "3"]
+
+
+@pytest.fixture(scope="module")
+def schema(root):
+    return json.loads((root / "docs" / "result.schema.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def made(harmonia, schema, model, data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    done = harmonia("map", model, data, *CARRIED, "--drop", "age", *HOW, "--json", folder / "map.json", "--csv", folder / "rows.csv", "--html", folder / "map.html")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((folder / "map.json").read_text())
+    jsonschema.validate(result, schema)
+    return result, folder, done
+
+
+def test_numbers_of_a_row(made):
+    result, folder, _ = made
+    with open(folder / "rows.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == len(result["rows"]) == 240
+    for line, row in zip(lines, result["rows"]):
+        assert float(line["gamma"]) == row["gamma"] and line["stable"] == str(row["stable"]).lower()
+        p = 1 / (1 + math.exp(-row["logit_p"]))
+        assert row["probability"] == pytest.approx(p, rel=1e-12)
+        assert row["score"] == pytest.approx(p * math.exp(-3 * row["gamma"]), rel=1e-9)
+        assert row["softmax"] == pytest.approx(1 / (1 + math.exp(3 * row["gamma"] - row["logit_p"])), rel=1e-9)
+        assert row["correct"] == (str(row["class"]) == row["label"])
+        # Of the curved class gamma is the mean of the pairs' second differences: r² of one of four features.
+        assert row["gamma"] == pytest.approx(0.4**2 / 4 if row["class"] == 0 else 0, abs=1e-12)
+
+
+def test_table_by_hand(made):
+    result, _, done = made
+    table = result["summary"]["table"]
+    assert table["by"] == "label" and [g["class"] for g in table["classes"]] == ["0", "1", "2"]
+    for group in table["classes"]:
+        mine = [r for r in result["rows"] if r["label"] == group["class"]]
+        assert group["rows"] == len(mine)
+        for key in ("logit", "mean_logit", "probability", "score", "two_exponential", "softmax", "drift"):
+            assert group[key]["mean"] == pytest.approx(np.mean([r[key] for r in mine]), rel=1e-9)
+            assert group[key]["low"] < group[key]["mean"] < group[key]["high"]
+        assert group["stability"]["count"] == sum(r["stable"] for r in mine)
+        assert group["accuracy"]["share"] == pytest.approx(np.mean([r["correct"] for r in mine]))
+        assert group["score_of_means"] == pytest.approx(group["probability"]["mean"] * math.exp(-3 * group["gamma"]["mean"]))
+    assert table["all"]["rows"] == 240
+    assert "AUROC of the map" in done.stdout and "stable after 3 steps" in done.stdout
+
+
+def test_correlations(made):
+    result, _, _ = made
+    found = {c["of"]: c for c in result["summary"]["correlations"]}
+    stable = np.array([r["stable"] for r in result["rows"]], dtype=float)
+    for key, field in (("probability", "probability"), ("score", "score"), ("gamma", "gamma"), ("accuracy", "correct")):
+        values = np.array([r[field] for r in result["rows"]], dtype=float)
+        assert found[key]["rows"]["value"] == pytest.approx(np.corrcoef(values, stable)[0, 1], abs=1e-12)
+        sign = -1 if key == "gamma" else 1
+        up, down = sign * values[stable == 1], sign * values[stable == 0]
+        area = np.mean((up[:, None] > down) + 0.5 * (up[:, None] == down))
+        assert found[key]["auroc"]["value"] == pytest.approx(area, abs=1e-9)
+
+
+def test_the_map_is_scikit_learns(made):
+    linear = pytest.importorskip("sklearn.linear_model")
+    result, _, _ = made
+    saved = result["summary"]["map"]
+    x = np.array([[r["logit_p"], math.log(max(r["gamma"], saved["floor"]))] for r in result["rows"]])
+    y = np.array([r["stable"] for r in result["rows"]])
+    z = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
+    theirs = linear.LogisticRegression(C=1 / saved["ridge"], tol=1e-12, max_iter=10000).fit(z, y)
+    np.testing.assert_allclose(saved["coefficients"], [theirs.intercept_[0], *theirs.coef_[0]], atol=2e-5)
+    bins = result["summary"]["validation"]["bins"]
+    assert sum(b["rows"] for b in bins) == 240 and sum(b["count"] for b in bins) == y.sum()
+
+
+def test_a_saved_map_answers_without_a_search(harmonia, schema, made, model, data, tmp_path):
+    result, folder, _ = made
+    done = harmonia("map", "--use", folder / "map.json", model, data, *CARRIED, "--drop", "age", "--json", tmp_path / "use.json", "--csv", tmp_path / "use.csv", "--html", tmp_path / "use.html")
+    assert done.returncode == 0 and done.stderr == ""
+    used = json.loads((tmp_path / "use.json").read_text())
+    jsonschema.validate(used, schema)
+    assert used["evaluations"] == 240 * (1 + 9) + 1  # to open the program
+    saved = result["summary"]["map"]
+    c, m, s = saved["coefficients"], [i["mean"] for i in saved["inputs"]], [i["scale"] for i in saved["inputs"]]
+    for row in used["rows"]:
+        x = [row["logit_p"], math.log(max(row["gamma"], saved["floor"]))]
+        odds = saved["intercept"] + saved["slope"] * (c[0] + sum(c[1 + j] * (x[j] - m[j]) / s[j] for j in range(2)))
+        assert row["stable_probability"] == pytest.approx(1 / (1 + math.exp(-odds)), rel=1e-9)
+        assert row["stable_low"] <= row["stable_probability"] <= row["stable_high"]
+        assert not row["outside"]
+    assert "… the first 20 of 240 rows" in done.stdout
+    assert (tmp_path / "use.csv").read_text().count("\n") == 241
+
+
+def test_another_model_is_said(harmonia, made, data, model, tmp_path):
+    _, folder, _ = made
+    done = harmonia("map", "--use", folder / "map.json", f"{model} ", data, *CARRIED, "--drop", "age")
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: the map was fitted on cmd:") and done.stderr.count("\n") == 1
+
+
+def test_further_variables(harmonia, schema, model, data, tmp_path):
+    done = harmonia("map", model, data, *CARRIED, *HOW, "--with", "age", "--json", tmp_path / "a.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "a.json").read_text())
+    jsonschema.validate(result, schema)
+    assert [i["name"] for i in result["summary"]["map"]["inputs"]] == ["logit_p", "log_gamma", "age"]
+    with open(data, newline="") as file:
+        ages = {line["name"]: line["age"] for line in csv.DictReader(file)}
+    other = tmp_path / "ages.csv"
+    other.write_text("age,name\n" + "".join(f"{age},{name}\n" for name, age in reversed(ages.items())))
+    done = harmonia("map", model, data, *CARRIED, "--drop", "age", *HOW, "--with-file", other, "--json", tmp_path / "b.json")
+    assert done.returncode == 0, done.stderr
+    again = json.loads((tmp_path / "b.json").read_text())
+    assert again["rows"] == result["rows"] and again["summary"]["map"] == result["summary"]["map"]
+    done = harmonia("map", "--use", tmp_path / "a.json", model, data, *CARRIED, "--with", "age", "--json", tmp_path / "c.json")
+    assert done.returncode == 0, done.stderr
+    done = harmonia("map", "--use", tmp_path / "a.json", model, data, *CARRIED, "--drop", "age")
+    assert (done.returncode, done.stderr) == (2, "harmonia: the map has 1 further variable; 0 were given\n")
+
+
+def test_same_result_for_any_threads_and_batch(harmonia, made, model, data, tmp_path):
+    result, _, _ = made
+    done = harmonia("map", model, data, *CARRIED, "--drop", "age", *HOW, "--threads", 1, "--batch", 7, "--json", tmp_path / "one.json")
+    assert done.returncode == 0, done.stderr
+    other = json.loads((tmp_path / "one.json").read_text())
+    assert other["rows"] == result["rows"] and other["summary"] == result["summary"]
+
+
+def test_all_of_one_outcome(harmonia, schema, model, data, tmp_path):
+    done = harmonia("map", model, data, *CARRIED, "--drop", "age", "--radius", "1e-6", "--steps", "1", "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    assert "all 240 rows are stable: there is nothing to tell apart, and no map" in done.stdout
+    result = json.loads((tmp_path / "out.json").read_text())
+    jsonschema.validate(result, schema)
+    assert result["summary"]["map"] is None
+    done = harmonia("map", "--use", tmp_path / "out.json", model, data, *CARRIED, "--drop", "age")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "this result has no map" in done.stderr
+
+
+def test_probabilities(harmonia, data, tmp_path):
+    program = tmp_path / "p.py"
+    program.write_text("import sys, math\nfor line in sys.stdin:\n    a = float(line.split(',')[0]); print(1 / (1 + math.exp(-a * a)), flush=True)\n")
+    model = f"cmd:{shlex.quote(sys.executable)} {program}"
+    how = [*CARRIED, "--drop", "age", *HOW]
+    done = harmonia("map", model, data, *how, "--binary", "--outputs", "probabilities", "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert {r["class"] for r in rows} == {1}
+    assert all(r["logit"] == pytest.approx(math.log(r["probability"]), rel=1e-9) for r in rows)
+    done = harmonia("map", model, data, *how)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "has one output; expected a classifier" in done.stderr
+
+
+def test_budget_and_forecast(harmonia, model, data, tmp_path):
+    done = harmonia("map", model, data, *CARRIED, "--drop", "age", *HOW, "--dry-run")
+    assert done.returncode == 0 and "nothing was asked of the model" in done.stdout
+    done = harmonia("map", model, data, *CARRIED, "--drop", "age", *HOW, "--max-evaluations", 5000, "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert result["evaluations"] <= 5000
+    measured = [r["gamma"] is not None for r in result["rows"]]
+    assert 10 < sum(measured) < 240 and measured == sorted(measured, reverse=True)
+    fit = result["summary"]["fit"]
+    assert fit["stable"] + fit["unstable"] == sum(measured) and fit["left_out"] == 240 - sum(measured)
+    assert all(r["outcome"] == "budget" and r["class"] is None for r, known in zip(result["rows"], measured) if not known)
+
+
+def test_damaged_and_foreign_maps(harmonia, made, model, data, tmp_path):
+    result, folder, _ = made
+    text = (folder / "map.json").read_text()
+
+    def refused(contents):
+        path = tmp_path / "bad.json"
+        path.write_text(contents)
+        done = harmonia("map", "--use", path, model, data, *CARRIED, "--drop", "age")
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stdout == ""
+        return done.stderr
+
+    assert "breaks off after" in refused(text[: len(text) // 2])
+    assert "is a result of 'gamma'" in refused(text.replace('"command":"map"', '"command":"gamma"'))
+    assert "not valid JSON" in refused(text.replace(":", ";", 1))
+    for change, said in [
+        (lambda m: m["coefficients"].pop(), "the map has 2 coefficients; expected 3"),
+        (lambda m: m["covariance"].pop(), "the map's covariance has 2 rows; expected 3"),
+        (lambda m: m["inputs"][0].update(scale=0), "the map's scale is 0; expected a number above 0"),
+        (lambda m: m["inputs"][0].update(name="other"), "the map's first inputs are not logit_p and log_gamma"),
+        (lambda m: m["inputs"][1].update(mean="x"), "expected a number"),
+        (lambda m: m.update(floor=-1), "the map's floor is -1; expected a number above 0"),
+        (lambda m: m.update(confidence=2), "the map's confidence is 2; expected between 0 and 1"),
+        (lambda m: m.update(recalibrated=3), "the map's recalibrated is neither true nor false"),
+        (lambda m: m["gamma"].update(ball="cube"), "cube"),
+        (lambda m: m.pop("gamma"), "summary.map has no 'gamma'"),
+    ]:
+        changed = copy.deepcopy(result)
+        change(changed["summary"]["map"])
+        assert said in refused(json.dumps(changed))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "expected --radius R to make a map, or --use FILE to ask one"),
+        (["--radius", "0.1", "--use", "x.json"], "--radius excludes --use"),
+        (["--radius", "0.1", "--output", "norm"], "--output"),
+        (["--radius", "0.1", "--ridge", "0"], "--ridge"),
+        (["--radius", "0.1", "--steps", "0"], "--steps"),
+        (["--use", "no-such.json"], "no-such.json: no such file"),
+    ],
+)
+def test_bad_usage(harmonia, model, data, arguments, said):
+    done = harmonia("map", model, data, *CARRIED, "--drop", "age", *arguments)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and said in done.stderr, done.stderr
