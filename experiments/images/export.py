@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import onnx
 import onnxruntime
 from PIL import Image
 
-from models import LABELLED, LITES, PAPER_SIDE
+from models import LITES, PAPER_SIDE, label_of
 
 BATCH = 10
 
@@ -28,13 +29,18 @@ class Export:
     parameters: int
 
 
-def label_of(photograph: str) -> int | None:
-    """imagenet_00_243.jpg has the label 243."""
-    return int(Path(photograph).stem.split("_")[2]) if photograph.startswith(LABELLED) else None
-
-
 def photographs(images: Path) -> list[Path]:
-    return sorted((images / "photographs").iterdir())
+    """Those with a label first."""
+    return sorted((images / "photographs").iterdir(), key=lambda path: (label_of(path.name) is None, path.name))
+
+
+def copy_photographs(images: Path, out: Path) -> Path:
+    """Into a folder of their own, numbered in their order."""
+    folder = out / "photographs"
+    folder.mkdir(parents=True, exist_ok=True)
+    for k, path in enumerate(photographs(images)):
+        shutil.copyfile(path, folder / f"{k:02}-{path.name}")
+    return folder
 
 
 def square(path: Path, side: int, grey: bool) -> np.ndarray:
