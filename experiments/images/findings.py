@@ -145,7 +145,7 @@ def searches(study: Study) -> list[tuple[str, str, Search]]:
     found = []
     for name, digits in study.digits.items():
         found += [(DIGITS[name], "program's", digits.search)] + ([(DIGITS[name], "paper's", digits.paper)] if digits.paper else [])
-    return found + [(LITES[name].title, "program's", network.search) for name, network in study.networks.items()]
+    return found + [(LITES[name].title, "program's", network.search) for name, network in study.networks.items() if network.search]
 
 
 def search_table(study: Study) -> str:
@@ -279,7 +279,7 @@ def checks(study: Study) -> list[Check]:
     for name, digits in study.digits.items():
         found += digit_checks(study, name, digits)
     found += [search_check(DIGITS[name], digits.map, digits.search) for name, digits in study.digits.items()]
-    found += [search_check(LITES[name].title, network.map, network.search) for name, network in study.networks.items()]
+    found += [search_check(LITES[name].title, network.map, network.search) for name, network in study.networks.items() if network.search]
     for title, drawn in drawings(study):
         hits, count = covered(drawn)
         least = NOMINAL - DEVIATIONS * math.sqrt(NOMINAL * (1 - NOMINAL) / count)

@@ -66,7 +66,7 @@ class Size:
 
 
 FULL = Size(networks=tuple(LITES), photographs=0, digits=tuple(DIGITS), epochs={"mnist": 4, "fashion": 6}, each=100, steps=STEPS,
-            candidates=20, sample=200, paper=200, pairs=200, draws=20, pair_photographs=3, side=PAPER_SIDE, calls=(20, 64, 256, 1024),
+            candidates=20, sample=200, paper=200, pairs=200, draws=20, pair_photographs=3, side=PAPER_SIDE, calls=(20, 64, 256),
             accuracy={"mnist": 0.985, "fashion": 0.895})  # fmt: skip
 QUICK = Size(networks=(MAIN,), photographs=4, digits=("mnist",), epochs={"mnist": 1, "fashion": 1}, each=20, steps=10, candidates=8,
              sample=50, paper=0, pairs=50, draws=5, pair_photographs=1, side=40, calls=(20, 64, 256),

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +39,7 @@ class Network:
     export: dict
     map: Map
     paper: Map | None
-    search: Search
+    search: Search | None  # of the main one
 
 
 @dataclass(frozen=True)
@@ -121,19 +121,19 @@ def compare_draws(images: Images, network: str, rows: int, draws: int, size: Siz
 def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) -> None:
     size = study.size
     images = Images(build, folder, reuse, folder / "photographs", grey())
+    start = time.monotonic()
+    pictures = Images(build, folder, reuse, folder / "photographs", grey(size.side))
+    study.drawn = compare_draws(pictures, MAIN, size.pair_photographs, size.draws, size)
+    print(f"  whole balls of {LITES[MAIN].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
     for name in size.networks:
         start = time.monotonic()
         study.networks[name] = Network(
             export=json.loads((folder / f"{name}.export.json").read_text(encoding="utf-8")),
             map=images.map(name, size, size.sample, size.photographs),
+            search=images.against_random(name, size, rows=size.photographs) if name == MAIN else None,
             paper=images.paper_map(name, size, size.photographs) if size.paper else None,
-            search=images.against_random(name, size, rows=size.photographs),
         )
         print(f"  {LITES[name].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
-    start = time.monotonic()
-    pictures = Images(build, folder, reuse, folder / "photographs", grey(size.side))
-    study.drawn = compare_draws(pictures, MAIN, size.pair_photographs, size.draws, size)
-    print(f"  whole balls of {LITES[MAIN].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
 
 
 def measure_digits(folder: Path, name: str, build: Path, size: Size, reuse: bool) -> Digits:
@@ -157,10 +157,13 @@ def main() -> int:
                            reuse="take what an earlier run left in the folder, make what is missing",
                            out="folder for models, images and results [out/images]")  # fmt: skip
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="one of the two alone")
+    parser.add_argument("--no-paper", action="store_true", help="without the paper's own search, which takes most of the time")
     parser.add_argument("--stop-before-measuring", action="store_true", help="fetch, export and train only")
     options = parser.parse_args()
     out: Path = options.out or options.default_out
     size = QUICK if options.quick else FULL
+    if options.no_paper:
+        size = replace(size, paper=0)
     photographs, digits = out / "models" / "lite", {name: out / "models" / name for name in size.digits if "digits" in options.parts}
 
     start = time.monotonic()
