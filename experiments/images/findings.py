@@ -64,14 +64,17 @@ def network_table(study: Study) -> str:
         numbers = columns_of(found)
         cells = [numbers[key].text(2 if "logit" in key or key == "drift" else 3) for key in COLUMNS]
         accuracy = numbers["accuracy"].text(0, 100) if "accuracy" in numbers else "–"
+        cells.insert(4, mean([g.gamma for g in study.networks[name].paper_gamma]).text() if how == "pairs" else "–")
         rows.append([LITES[name].title, how, *cells[:-1], accuracy, numbers["stability"].text(0, 100), cells[-1],
                      f"{study.size.steps * numbers['gamma'].value:.2f}"])  # fmt: skip
     for name, told in PUBLISHED.items():
         spread = lambda key: "{:g} … {:g}".format(*told[key]) if key in told else "–"  # noqa: E731
         gamma = "{:.2f} … {:.2f}".format(*(study.size.steps * v for v in told["gamma"]))
-        rows.append([f"{name}, the paper's ten classes", "paper", *(spread(key) for key in COLUMNS if key != "drift"), spread("accuracy"),
-                     spread("stability"), "–", gamma])  # fmt: skip
+        cells = [spread(key) for key in COLUMNS if key != "drift"]
+        cells.insert(4, "–")
+        rows.append([f"{name}, the paper's ten classes", "paper", *cells, spread("accuracy"), spread("stability"), "–", gamma])
     titles = [title for key, (title, _) in COLUMNS.items() if key != "drift"]
+    titles.insert(4, "γ of 20 single points")
     return table(["network", "procedure", *titles, "accuracy in %", "stable in %", "logit drift", "N·γ"], rows)
 
 
@@ -217,6 +220,8 @@ def records(study: Study) -> list[list[str]]:
     for name, how, measured in maps(study):
         for quantity, estimate in columns_of(measured).items():
             add_estimate(quantity, name, how, estimate)
+    for name, network in study.networks.items():
+        add_estimate("gamma", name, "20 single points", mean([g.gamma for g in network.paper_gamma]))
     for name, digits in study.digits.items():
         add("test_accuracy", name, "", digits.training["test_accuracy"], None, None, 10_000)
         for group in [*digits.map.classes, digits.map.all]:

@@ -89,9 +89,9 @@ def gammas_of(result: dict) -> list[Gamma]:
 class Images(Program):
     """Images and the networks of one folder. `select` are options that say which images, and how they come to the network."""
 
-    def __init__(self, build: Path, folder: Path, reuse: bool, data: Path, select: tuple[object, ...]) -> None:
+    def __init__(self, build: Path, folder: Path, reuse: bool, data: str, select: tuple[object, ...]) -> None:
         super().__init__(build, folder, reuse)
-        self.data, self.select = data.resolve(), select
+        self.data, self.select = data, select
 
     def ask(self, name: str, command: str, network: str, *options: object, rows: int = 0) -> dict:
         """rows: the first ones alone, if not 0."""
@@ -105,6 +105,10 @@ class Images(Program):
 
     def paper_map(self, network: str, size: Size, rows: int = 0) -> Map:
         return map_of(self.ask(f"{network}-map-paper", "map", network, *search(size), "--paper", rows=rows))
+
+    def paper_gamma(self, network: str, rows: int = 0) -> list[Gamma]:
+        """0.1 % of the ball's points, drawn one by one."""
+        return gammas_of(self.ask(f"{network}-gamma-paper", "gamma", network, "--paper", rows=rows))
 
     def against_random(self, network: str, size: Size, paper: bool = False, rows: int = 0) -> Search:
         name = f"{network}-attack{'-paper' if paper else ''}"

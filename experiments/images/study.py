@@ -34,10 +34,12 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Network:
-    """An EfficientNet-Lite on the photographs. `export` is what NAME.export.json holds; `paper`: the paper's own procedure."""
+    """An EfficientNet-Lite on the photographs. `export` is what NAME.export.json holds; `paper_gamma`: γ as the paper draws it, `paper`: all
+    of its procedure."""
 
     export: dict
     map: Map
+    paper_gamma: list[Gamma]
     paper: Map | None
     search: Search | None  # of the main one
 
@@ -120,9 +122,9 @@ def compare_draws(images: Images, network: str, rows: int, draws: int, size: Siz
 
 def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) -> None:
     size = study.size
-    images = Images(build, folder, reuse, folder / "photographs", grey())
+    images = Images(build, folder, reuse, "photographs", grey())
     start = time.monotonic()
-    pictures = Images(build, folder, reuse, folder / "photographs", grey(size.side))
+    pictures = Images(build, folder, reuse, "photographs", grey(size.side))
     study.drawn = compare_draws(pictures, MAIN, size.pair_photographs, size.draws, size)
     print(f"  whole balls of {LITES[MAIN].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
     for name in size.networks:
@@ -130,6 +132,7 @@ def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) ->
         study.networks[name] = Network(
             export=json.loads((folder / f"{name}.export.json").read_text(encoding="utf-8")),
             map=images.map(name, size, size.sample, size.photographs),
+            paper_gamma=images.paper_gamma(name, size.photographs),
             search=images.against_random(name, size, rows=size.photographs) if name == MAIN else None,
             paper=images.paper_map(name, size, size.photographs) if size.paper else None,
         )
@@ -138,7 +141,7 @@ def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) ->
 
 def measure_digits(folder: Path, name: str, build: Path, size: Size, reuse: bool) -> Digits:
     start = time.monotonic()
-    images = Images(build, folder, reuse, folder / "test-images-idx3-ubyte", ("--labels", (folder / "test-labels-idx1-ubyte").resolve()))
+    images = Images(build, folder, reuse, "test-images-idx3-ubyte", ("--labels", "test-labels-idx1-ubyte"))
     found = Digits(
         training=json.loads((folder / "training.json").read_text(encoding="utf-8")),
         names=json.loads((folder / "net.image.json").read_text(encoding="utf-8"))["classes"],
@@ -157,6 +160,7 @@ def main() -> int:
                            reuse="take what an earlier run left in the folder, make what is missing",
                            out="folder for models, images and results [out/images]")  # fmt: skip
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="one of the two alone")
+    parser.add_argument("--photographs", type=int, help="the first of them alone; 20 with labels come first")
     parser.add_argument("--no-paper", action="store_true", help="without the paper's own search, which takes most of the time")
     parser.add_argument("--stop-before-measuring", action="store_true", help="fetch, export and train only")
     options = parser.parse_args()
@@ -164,6 +168,8 @@ def main() -> int:
     size = QUICK if options.quick else FULL
     if options.no_paper:
         size = replace(size, paper=0)
+    if options.photographs is not None:
+        size = replace(size, photographs=options.photographs)
     photographs, digits = out / "models" / "lite", {name: out / "models" / name for name in size.digits if "digits" in options.parts}
 
     start = time.monotonic()
