@@ -187,9 +187,9 @@ def pair_table(study: Study) -> str:
         hits, count = covered(drawn)
         ends = sum(p.high is None for p in drawn.pairs)
         means = [statistics.fmean(g.gamma for g in chosen) for chosen in (drawn.points, drawn.pairs)]
-        rows.append([title, str(drawn.calls), str(count), f"{whole:.5f}", f"{means[0]:.5f}", f"{means[0] - whole:.5f}", excess(drawn, "points").text(1),
+        rows.append([title, f"{drawn.radius:g}", str(drawn.calls), str(count), f"{whole:.5f}", f"{means[0]:.5f}", f"{means[0] - whole:.5f}", excess(drawn, "points").text(1),
                      f"{means[1]:.5f}", excess(drawn, "pairs").text(2), share(hits, count).text(1, 100), str(ends)])  # fmt: skip
-    return table(["images", "calls", "estimates", "γ, whole ball", "γ, single points", "excess", "times", "γ, pairs", "times",
+    return table(["images", "r", "calls", "estimates", "γ, whole ball", "γ, single points", "excess", "times", "γ, pairs", "times",
                   "intervals of pairs that cover, in %", "without upper end"], rows)  # fmt: skip
 
 
@@ -240,10 +240,10 @@ def records(study: Study) -> list[list[str]]:
         c = search.comparison
         add("changed_difference", title, how, c["difference"], c["low"], c["high"], c["rows"])
     for title, drawn in drawings(study):
-        add("gamma_whole", title, drawn.calls, statistics.fmean(w.gamma for w in drawn.whole), None, None, len(drawn.whole))
+        add("gamma_whole", title, f"r {drawn.radius:g}, {drawn.calls} calls", statistics.fmean(w.gamma for w in drawn.whole), None, None, len(drawn.whole))
         for kind in ("points", "pairs"):
-            add_estimate(f"times_whole_{kind}", title, drawn.calls, excess(drawn, kind))
-        add_estimate("pairs_cover", title, drawn.calls, share(*covered(drawn)))
+            add_estimate(f"times_whole_{kind}", title, f"r {drawn.radius:g}, {drawn.calls} calls", excess(drawn, kind))
+        add_estimate("pairs_cover", title, f"r {drawn.radius:g}, {drawn.calls} calls", share(*covered(drawn)))
     return found
 
 
@@ -288,6 +288,6 @@ def checks(study: Study) -> list[Check]:
     for title, drawn in drawings(study):
         hits, count = covered(drawn)
         least = NOMINAL - DEVIATIONS * math.sqrt(NOMINAL * (1 - NOMINAL) / count)
-        found.append(Check(f"intervals of {drawn.calls // 2} pairs that cover the whole ball's γ, {title}", f"{hits} of {count}",
+        found.append(Check(f"intervals of {drawn.calls // 2} pairs that cover the whole ball's γ, {title}, r = {drawn.radius:g}", f"{hits} of {count}",
                            f"at least {100 * least:.0f} %", hits >= least * count))  # fmt: skip
     return found

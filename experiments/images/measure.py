@@ -93,10 +93,10 @@ class Images(Program):
         super().__init__(build, folder, reuse)
         self.data, self.select = data, select
 
-    def ask(self, name: str, command: str, network: str, *options: object, rows: int = 0) -> dict:
+    def ask(self, name: str, command: str, network: str, *options: object, rows: int = 0, radius: float = RADIUS) -> dict:
         """rows: the first ones alone, if not 0."""
         window = ("--window", f"0..{rows - 1}") if rows else ()
-        return self.result(f"{name}.json", command, f"{network}.onnx", self.data, *self.select, *window, "--radius", RADIUS, *options)
+        return self.result(f"{name}.json", command, f"{network}.onnx", self.data, *self.select, *window, "--radius", f"{radius:g}", *options)
 
     def map(self, network: str, size: Size, sample: int, rows: int = 0) -> Map:
         """sample: pairs of γ; 0: all of them."""
@@ -114,14 +114,14 @@ class Images(Program):
         name = f"{network}-attack{'-paper' if paper else ''}"
         return search_of(self.ask(name, "attack", network, *search(size), "--against", "random", *(("--paper",) if paper else ()), rows=rows))
 
-    def whole_balls(self, network: str, rows: int) -> list[Gamma]:
-        return gammas_of(self.ask(f"{network}-gamma-all", "gamma", network, "--ball", "cross", rows=rows))
+    def whole_balls(self, network: str, rows: int, radius: float) -> list[Gamma]:
+        return gammas_of(self.ask(f"{network}-gamma-all-r{radius:g}", "gamma", network, "--ball", "cross", rows=rows, radius=radius))
 
-    def drawn(self, network: str, rows: int, calls: int, paired: bool, seed: int) -> list[Gamma]:
+    def drawn(self, network: str, rows: int, radius: float, calls: int, paired: bool, seed: int) -> list[Gamma]:
         """γ from so many calls around every image: pairs of opposite points, or single points as the paper draws them."""
         ball, sample = ("cross", calls // 2) if paired else ("one-hot", calls)
-        name = f"{network}-gamma-{ball}-{calls}-{seed}"
-        return gammas_of(self.ask(name, "gamma", network, "--ball", ball, "--sample", sample, "--seed", seed, rows=rows))
+        name = f"{network}-gamma-{ball}-r{radius:g}-{calls}-{seed}"
+        return gammas_of(self.ask(name, "gamma", network, "--ball", ball, "--sample", sample, "--seed", seed, rows=rows, radius=radius))
 
 
 def search(size: Size) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 PAPER_SIDE = 100  # images of 100 × 100 grey pixels, moved by 100 of 255
 RADIUS = 100
+SMALL = 10  # … and a step that is small beside an image's own
 STEPS = 25
 DIGITS = {"mnist": "MNIST", "fashion": "Fashion-MNIST"}
 
@@ -45,7 +46,7 @@ class Size:
     paper                   the paper's Algorithm 2 is run too: on all photographs, and on so many small images
     pairs, draws, side      γ drawn in pairs and point by point: of so many small images, and `draws` times of so many photographs, of
                             `side` × `side` pixels
-    calls                   … with so many calls each
+    radii, calls            … at these radii, with so many calls each
     """
 
     networks: tuple[str, ...]
@@ -61,13 +62,14 @@ class Size:
     draws: int
     pair_photographs: int
     side: int
+    radii: tuple[float, ...]
     calls: tuple[int, ...]
     accuracy: dict[str, float]  # that the small networks must have
 
 
 FULL = Size(networks=tuple(LITES), photographs=0, digits=tuple(DIGITS), epochs={"mnist": 4, "fashion": 6}, each=100, steps=STEPS,
-            candidates=20, sample=200, paper=200, pairs=200, draws=20, pair_photographs=3, side=PAPER_SIDE, calls=(20, 64, 256),
+            candidates=20, sample=200, paper=200, pairs=200, draws=20, pair_photographs=3, side=PAPER_SIDE, radii=(RADIUS, SMALL), calls=(20, 64, 256),
             accuracy={"mnist": 0.985, "fashion": 0.895})  # fmt: skip
 QUICK = Size(networks=(MAIN,), photographs=4, digits=("mnist",), epochs={"mnist": 1, "fashion": 1}, each=20, steps=10, candidates=8,
-             sample=50, paper=0, pairs=50, draws=5, pair_photographs=1, side=40, calls=(20, 64, 256),
+             sample=50, paper=0, pairs=50, draws=5, pair_photographs=1, side=40, radii=(RADIUS, SMALL), calls=(20, 64, 256),
              accuracy={"mnist": 0.95, "fashion": 0.8})  # fmt: skip

@@ -119,11 +119,13 @@ def draw_pairs(study: Study, path: Path) -> None:
     titles = list(dict.fromkeys(title for title, _ in drawings(study)))
     figure, panels = plt.subplots(1, len(titles), figsize=(4.2 * len(titles), 3.4), squeeze=False, sharey=True, layout="constrained")
     for axes, title in zip(panels.flat, titles):
-        chosen = [drawn for name, drawn in drawings(study) if name == title]
-        for kind, colour, name in (("points", UNSTABLE, "single points"), ("pairs", STABLE, "pairs")):
-            found = [excess(drawn, kind) for drawn in chosen]
-            errors = [[e.value - e.low for e in found], [e.high - e.value for e in found]]
-            axes.errorbar([drawn.calls for drawn in chosen], [e.value for e in found], errors, fmt="o-", markersize=4, capsize=3, color=colour, label=name)
+        for radius, style in zip(study.size.radii, ("o-", "s--")):
+            chosen = [drawn for name, drawn in drawings(study) if name == title and drawn.radius == radius]
+            for kind, colour, name in (("points", UNSTABLE, "single points"), ("pairs", STABLE, "pairs")):
+                found = [excess(drawn, kind) for drawn in chosen]
+                errors = [[e.value - e.low for e in found], [e.high - e.value for e in found]]
+                axes.errorbar([drawn.calls for drawn in chosen], [e.value for e in found], errors, fmt=style, markersize=4, capsize=3, color=colour,
+                              label=f"{name}, r = {radius:g}")  # fmt: skip
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set(xscale="log", yscale="log")
         axes.set_xticks([drawn.calls for drawn in chosen], [str(drawn.calls) for drawn in chosen])

@@ -26,6 +26,7 @@ PARTS = ("photographs", "digits")
 class Drawn:
     """γ of some images from so many calls: pairs, single points, and the whole ball, an entry an image and draw each."""
 
+    radius: float
     calls: int
     pairs: list[Gamma]
     points: list[Gamma]
@@ -112,21 +113,18 @@ def prepare_digits(folder: Path, name: str, size: Size, reuse: bool) -> None:
 
 
 def compare_draws(images: Images, network: str, rows: int, draws: int, size: Size) -> list[Drawn]:
-    whole = images.whole_balls(network, rows)
     found = []
-    for calls in size.calls:
-        kinds = [[g for seed in range(1, draws + 1) for g in images.drawn(network, rows, calls, paired, seed)] for paired in (True, False)]
-        found.append(Drawn(calls, *kinds, whole * draws))
+    for radius in size.radii:
+        whole = images.whole_balls(network, rows, radius)
+        for calls in size.calls:
+            kinds = [[g for seed in range(1, draws + 1) for g in images.drawn(network, rows, radius, calls, paired, seed)] for paired in (True, False)]
+            found.append(Drawn(radius, calls, *kinds, whole * draws))
     return found
 
 
 def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) -> None:
     size = study.size
     images = Images(build, folder, reuse, "photographs", grey())
-    start = time.monotonic()
-    pictures = Images(build, folder, reuse, "photographs", grey(size.side))
-    study.drawn = compare_draws(pictures, MAIN, size.pair_photographs, size.draws, size)
-    print(f"  whole balls of {LITES[MAIN].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
     for name in size.networks:
         start = time.monotonic()
         study.networks[name] = Network(
@@ -137,6 +135,10 @@ def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) ->
             paper=images.paper_map(name, size, size.photographs) if size.paper else None,
         )
         print(f"  {LITES[name].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
+    start = time.monotonic()
+    pictures = Images(build, folder, reuse, "photographs", grey(size.side))
+    study.drawn = compare_draws(pictures, MAIN, size.pair_photographs, size.draws, size)
+    print(f"  whole balls of {LITES[MAIN].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
 
 
 def measure_digits(folder: Path, name: str, build: Path, size: Size, reuse: bool) -> Digits:
