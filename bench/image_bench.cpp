@@ -122,7 +122,7 @@ int main() {
   }
   Goals goals;
   for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
-    compare({"colour 224×224", file, 224, 3, 100}, threads, goals);
+    compare({"colour 224×224", file, 224, 3, 40}, threads, goals);
     compare({"grey 100×100", file, 100, 1, 400}, threads, goals);
     compare({"grey 28×28", file, 28, 1, 392}, threads, goals);
   }

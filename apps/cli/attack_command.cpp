@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "gamma_flags.hpp"
 #include "harmonia/core/atomic_file.hpp"
@@ -84,7 +85,14 @@ AttackRunRecord AttackCommand::record_of(const Subject& what) const {
   record.options.go_on = options.go_on || options.paper;
   record.options.schema = what.schema;
   record.data = what.data->info();
-  if (!image.empty()) record.options.image = parse_image(image, record.data.inputs);
+  if (!image.empty()) {
+    record.options.image = parse_image(image, record.data.inputs);
+  } else {
+    record.options = of_images(std::move(record.options), record.data.image);
+  }
+  if (!pictures.empty() && record.options.image.channels == 0)
+    throw Error(ErrorCode::usage,
+                "--pictures is of images; expected --image HEIGHTxWIDTH, or a folder of images");
   record.confidence = confidence;
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
@@ -120,7 +128,7 @@ void AttackCommand::execute() {
   if (run.dry_run) return print_forecast(what, record);
 
   Run state = new_run(subject, run, stop);
-  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);
@@ -134,7 +142,7 @@ void AttackCommand::execute() {
   study.evaluations += record.model.example_rows;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<std::string> warnings = study.warnings;
-  if (image.empty()) {  // Pixels are all of one kind, however they spread.
+  if (record.options.image.channels == 0) {  // Pixels are all of one kind, however they spread.
     for (const std::string& sentence : scale_warnings(subject, what)) warnings.push_back(sentence);
   }
   files.write([&] { return attack_json(record, study, warnings); }, [&] { return attack_csv(study); });
@@ -147,7 +155,7 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
   app.add_option(
          "--method", command.method,
          "gamma (one feature a step, by gamma), random (the control: as many features and calls), nes "
-         "(estimated gradients) or boundary (from classes alone) [gamma]")
+         "(estimated gradients), boundary (from classes alone) or greedy (by the output, not gamma) [gamma]")
       ->group("Search");
   app.add_option("--against", command.against,
                  "a second method on the same rows with the same options: how much its share of changed "
@@ -165,10 +173,10 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
       ->check(CLI::Range(1, 1 << 20))
       ->group("Search");
   const auto any = finite_number("a number", [](double) { return true; });
-  app.add_option("--lower", options.lower, "no value gets below this, such as 0 of images")
+  app.add_option("--lower", options.lower, "no value gets below this [none; of images 0]")
       ->check(any)
       ->group("Search");
-  app.add_option("--upper", options.upper, "no value gets above this, such as 255 of images")
+  app.add_option("--upper", options.upper, "no value gets above this [none; of images 255]")
       ->check(any)
       ->group("Search");
   app.add_option("--epsilon", options.epsilon,
@@ -179,16 +187,15 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
                "gamma as the paper's Algorithm 2, and random with as many calls; takes all steps")
       ->group("Search");
   app.add_flag("--go-on", options.go_on, "take all steps even after the class has changed")->group("Search");
-  CLI::Option* image =
-      app.add_option("--image", command.image, "rows are images: all channels of a pixel move together")
-          ->type_name("HEIGHTxWIDTH[x3]")
-          ->group("Search");
+  app.add_option("--image", command.image,
+                 "rows of a table are images: all channels of a pixel move together")
+      ->type_name("HEIGHTxWIDTH[x3]")
+      ->group("Search");
   app.add_option(
          "--pictures", command.pictures,
          "write every image whose class changed here: row-N-adversarial.png, and row-N-strip.png with "
          "the image after some steps over the numbers of their classes")
       ->type_name("FOLDER")
-      ->needs(image)
       ->group("Result");
   app.add_option("--confidence", command.confidence, "of every interval [0.95]")
       ->check(finite_number(fmt::format("a number between 0 and 1 - {}", kLeastDoubt), is_confidence))
@@ -212,6 +219,7 @@ void add_attack_command(CLI::App& program, int argc, char** argv) {
   app.footer(R"(Examples:
   harmonia attack digits.onnx digits.npy --radius 0.5 --lower 0 --upper 1 --image 28x28 --html attack.html
   harmonia attack digits.onnx digits.npy --radius 0.5 --lower 0 --upper 1 --against random --csv rows.csv
+  harmonia attack net.onnx photos/ --radius 100 --pictures changed/
   harmonia attack "fn:ball-class?n=10" uniform:20 --method boundary --radius 0.1
 
 gamma moves --candidates features by the radius, both ways, and takes a point of another class at once; of the rest

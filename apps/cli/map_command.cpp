@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "gamma_flags.hpp"
 #include "harmonia/core/error.hpp"
@@ -40,7 +41,7 @@ struct MapCommand {
   void use_map(Subject& what, const std::stop_token& stop);
   void print_forecast(const Subject& what, const GammaOptions& options) const;
   void add_variables(MapRows& rows) const;
-  AttackOptions asked_search(const GammaOptions& options) const;
+  AttackOptions asked_search(const GammaOptions& options, const DataInfo& data) const;
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
 
@@ -53,14 +54,14 @@ Run part_of(const Run& run, std::uint64_t evaluations) {
           .stop = run.stop};
 }
 
-AttackOptions MapCommand::asked_search(const GammaOptions& options) const {
+AttackOptions MapCommand::asked_search(const GammaOptions& options, const DataInfo& data) const {
   AttackOptions asked = search;
   asked.radius = options.ball.radius;
   asked.paper = options.paper;
   asked.go_on = true;
   asked.schema = options.schema;
   asked.batch = options.batch;
-  return asked;
+  return of_images(std::move(asked), data.image);
 }
 
 void MapCommand::add_variables(MapRows& rows) const {
@@ -75,7 +76,8 @@ void MapCommand::add_variables(MapRows& rows) const {
 void MapCommand::print_forecast(const Subject& what, const GammaOptions& options) const {
   const std::size_t inputs = what.data->info().inputs;
   const std::uint64_t rows = count_rows(*what.data), measure = 1 + gamma_cost(options, inputs);
-  const std::uint64_t searches = use.empty() ? attack_cost(asked_search(options), inputs) : 0;
+  const std::uint64_t searches =
+      use.empty() ? attack_cost(asked_search(options, what.data->info()), inputs) : 0;
   const std::uint64_t opening =
       what.model ? what.model->info().example_rows : rows_to_open(subject.model, subject.model_options);
   fmt::print("{} × {}{}{} = at most {} evaluations; nothing was asked of the model\n", counted(rows, "row"),
@@ -89,7 +91,7 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   record.gamma = asked_record(flags, subject, what, line);
   record.gamma.options.output = {};
   record.probabilities = outputs == "probabilities";
-  const AttackOptions asked = asked_search(record.gamma.options);
+  const AttackOptions asked = asked_search(record.gamma.options, what.data->info());
   record.step = asked.radius;
   record.candidates = asked.candidates;
   record.lower = asked.lower;
@@ -100,7 +102,7 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   if (run.dry_run) return print_forecast(what, record.gamma.options);
 
   Run state = new_run(subject, run, stop);
-  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   record.gamma.model = what.model->info();
   state.ledger.spend(record.gamma.model.example_rows);
   const std::unique_ptr<Model> model = make_logit_model(*what.model, record.probabilities);
@@ -146,7 +148,7 @@ void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
   if (run.dry_run) return print_forecast(what, record.gamma.options);
 
   Run state = new_run(subject, run, stop);
-  if (!what.model) what.model = open_model(subject.model, subject.model_options, what.example);
+  if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   record.gamma.model = what.model->info();
   state.ledger.spend(record.gamma.model.example_rows);
   const std::unique_ptr<Model> model = make_logit_model(*what.model, record.probabilities);
@@ -171,6 +173,7 @@ void MapCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   start = Clock::now();
   check_paths(run, subject, {subject.model, use, with_file});
+  complete(flags, subject);
   if (use.empty() && flags.radius.empty())
     throw Error(ErrorCode::usage, "expected --radius R to make a map, or --use FILE to ask one");
   asked_options(flags);
@@ -255,6 +258,7 @@ void add_map_command(CLI::App& program, int argc, char** argv) {
   app.footer(R"(Examples:
   harmonia map digits.onnx digits.npy --radius 0.1 --steps 25 --sample 64 --json map.json --html map.html
   harmonia map booster.json rows.csv --label class --margin --radius 0.2 --scale std --json map.json
+  harmonia map net.onnx photos/ --radius 100 --sample 32 --json map.json --html map.html
   harmonia map --use map.json digits.onnx new.npy --csv stable.csv
 
 A row is stable if its class is the same after each of N steps of a search, which changes one feature a step by the

@@ -166,7 +166,7 @@ def attack(
     f, X: the model and the rows, as for gamma(). A model that returns only labels will do, but for "nes".
     radius: the step of a feature, in units of `scale`.
     method: "gamma" (one feature a step, by gamma), "random" (the control: as many features and calls),
-        "nes" (estimated gradients) or "boundary" (from classes alone).
+        "nes" (estimated gradients), "boundary" (from classes alone) or "greedy" (as gamma, by the output alone).
     against: a second one, on the same rows with the same options.
     steps: features changed one after another, or iterations.
     candidates: features tried a step (gamma), pairs of an estimate (nes, boundary).

@@ -13,7 +13,17 @@ from . import _native
 from ._compare import _OPTIONS, _number, _Written
 from ._data import DataLike, Table, read_table
 from ._errors import UsageError
-from ._measure import ModelLike, _count, _in_fitted_order, _positive, call_text, native_arguments, open_subject, warn
+from ._measure import (
+    ImageChoice,
+    ModelLike,
+    _count,
+    _in_fitted_order,
+    _positive,
+    call_text,
+    native_arguments,
+    open_subject,
+    warn,
+)
 from ._models import Choice, ModelAddress
 from ._progress import Progress, shown
 
@@ -211,4 +221,5 @@ def _rows(f: ModelLike, X: DataLike, inputs: int, options: Mapping[str, Any]) ->
         return table.data(), table
     chosen = [[str(c) for c in part or []] for part in (columns, drop)]
     carried = ["" if name is None else str(name) for name in (id, label)]
-    return _native.open_data(os.fspath(X), *chosen, *carried, inputs, options["seed"]), None
+    images = ImageChoice().ask(f, X)
+    return _native.open_data(os.fspath(X), *chosen, *carried, inputs, options["seed"], images, ""), None

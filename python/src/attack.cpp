@@ -37,7 +37,8 @@ PythonAttack run_attack(const PythonModel& model, const PythonData& data, Attack
     AttackRunRecord& record = result.record;
     record.data = data.data->info();
     record.model = model.info();
-    record.options = std::move(options);
+    record.options =
+        options.image.channels > 0 ? std::move(options) : of_images(std::move(options), record.data.image);
     record.options.schema = schema_of(arguments, data.reference());
     record.against = against;
     record.confidence = arguments.options.confidence;

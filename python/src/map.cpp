@@ -74,6 +74,7 @@ PythonMap make_map(const PythonModel& model, const PythonData& data, const std::
     search.go_on = true;
     search.schema = record.gamma.options.schema;
     search.batch = record.gamma.options.batch;
+    search = of_images(std::move(search), record.gamma.data.image);
     record.candidates = search.candidates;
     record.lower = search.lower;
     record.upper = search.upper;

@@ -133,7 +133,7 @@ void calibrate(MapValidation& result, const Sample& sample, const std::vector<do
   const double z = normal_quantile(0.5 + options.confidence / 2);
   const auto estimate = [&](double value, double variance) {
     const double half = z * std::sqrt(std::max(0.0, variance));
-    return Estimate{value, {value - half, value + half}};
+    return MapEstimate{value, {value - half, value + half}};
   };
   result.slope = estimate(fit.coefficients[1] / unit, covariance(1, 1) / (unit * unit));
   result.intercept =

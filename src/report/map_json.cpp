@@ -73,7 +73,7 @@ Json correlations_json(const MapTable& table) {
   return list;
 }
 
-Json estimate_json(const Estimate& estimate) {
+Json estimate_json(const MapEstimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.interval.low}, {"high", estimate.interval.high}};
 }
 
@@ -116,8 +116,6 @@ Json schema_list(const Schema& schema) {
 }
 
 }  // namespace
-
-Json interval_json(const Interval& interval) { return {interval.low, interval.high}; }
 
 Json saved_map_json(const SavedMap& saved, const ModelInfo& model, const MapFit& fit) {
   const GammaMap& map = saved.map;

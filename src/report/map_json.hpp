@@ -8,8 +8,6 @@ namespace harmonia {
 
 /// A map as it is saved, the result's "summary.map".
 nlohmann::ordered_json saved_map_json(const SavedMap& map, const ModelInfo& model, const MapFit& fit);
-/// [low, high] of an interval.
-nlohmann::ordered_json interval_json(const Interval& interval);
 /// What is known of a row before any search.
 nlohmann::ordered_json map_row_json(const MapRow& row, const MapRows& rows);
 /// What was asked, as the result's "options".

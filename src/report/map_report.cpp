@@ -44,7 +44,7 @@ std::string cell(const AurocDifference& d) {
   return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", d.value, d.interval.low, d.interval.high);
 }
 
-std::string cell(const Estimate& e) {
+std::string cell(const MapEstimate& e) {
   return fmt::format("{:.3g} [{:.3g}, {:.3g}]", e.value, e.interval.low, e.interval.high);
 }
 

@@ -16,7 +16,7 @@
 namespace harmonia {
 namespace {
 
-constexpr std::array<std::string_view, 4> kMethods{"gamma", "random", "nes", "boundary"};
+constexpr std::array<std::string_view, 5> kMethods{"gamma", "random", "nes", "boundary", "greedy"};
 constexpr std::size_t kWaveNumbers = std::size_t{1} << 21;   // answers that a wave keeps
 constexpr std::size_t kLeastWave = 1024, kMostWave = 65536;  // points
 constexpr std::size_t kHeldNumbers = std::size_t{1} << 23;   // features of rows on their way
@@ -38,7 +38,7 @@ void check(const AttackOptions& options, const ModelInfo& model, std::size_t inp
   }
   if (!(options.epsilon >= 0) || !std::isfinite(options.epsilon))
     throw Error(ErrorCode::usage, fmt::format("epsilon is {}; expected 0 or more", options.epsilon));
-  if (options.paper && (options.method == AttackMethod::nes || options.method == AttackMethod::boundary)) {
+  if (options.paper && options.method != AttackMethod::gamma && options.method != AttackMethod::random) {
     throw Error(ErrorCode::usage,
                 fmt::format("the paper has no method {}; expected gamma, or random to go with it",
                             attack_method_name(options.method)));
@@ -220,8 +220,9 @@ class Driver {
 AttackMethod parse_attack_method(const std::string& text) {
   const auto found = std::find(kMethods.begin(), kMethods.end(), text);
   if (found != kMethods.end()) return static_cast<AttackMethod>(found - kMethods.begin());
-  throw Error(ErrorCode::usage, fmt::format("method {} is not known; expected gamma, random, nes or boundary",
-                                            in_quotes(text)));
+  throw Error(ErrorCode::usage,
+              fmt::format("method {} is not known; expected gamma, random, nes, boundary or greedy",
+                          in_quotes(text)));
 }
 
 std::string attack_method_name(AttackMethod method) {
@@ -231,6 +232,14 @@ std::string attack_method_name(AttackMethod method) {
 std::string attack_outcome_name(AttackOutcome outcome) {
   static constexpr std::array<const char*, kAttackOutcomes> names{"changed", "kept", "stuck", "budget"};
   return names[static_cast<std::size_t>(outcome)];
+}
+
+AttackOptions of_images(AttackOptions options, const ImageShape& image) {
+  if (image.channels == 0) return options;
+  options.image = image;
+  options.lower = std::max(options.lower, 0.0);
+  options.upper = std::min(options.upper, 255.0);
+  return options;
 }
 
 std::uint64_t attack_cost(const AttackOptions& options, std::size_t inputs) {
@@ -243,6 +252,8 @@ std::uint64_t attack_cost(const AttackOptions& options, std::size_t inputs) {
       return 1 + nes_search_cost(options);
     case AttackMethod::boundary:
       return 1 + boundary_search_cost(options, inputs);
+    case AttackMethod::greedy:
+      return 1 + gamma_search_cost(options, units);
   }
   return 1;
 }

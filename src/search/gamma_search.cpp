@@ -22,7 +22,14 @@ struct Candidate {
   double gamma = 0;
 };
 
-/// One feature a step, by gamma; see AttackMethod::gamma.
+// Features whose two points are asked in a step: all that the calls pay for if none is spent on gamma.
+std::size_t tried_of(const AttackOptions& options) {
+  const std::size_t more =
+      options.method == AttackMethod::greedy ? (kFinalists + kWinners) * pairs_of(options) : 0;
+  return options.candidates + more;
+}
+
+/// One feature a step; see AttackMethod::gamma and greedy.
 class GammaSearch final : public RowSearch {
  public:
   GammaSearch(const SearchSetting& setting, AttackRow& row) : setting_(setting), row_(row), x_(row.original) {
@@ -78,7 +85,7 @@ class GammaSearch final : public RowSearch {
     phase_ = Phase::candidates;
     candidates_.clear();
     std::vector<double> moved = x_;
-    for (const std::size_t unit : draw_units(setting_.options.candidates, used_)) {
+    for (const std::size_t unit : draw_units(tried_of(setting_.options), used_)) {
       for (const double sign : {1.0, -1.0}) {
         moved = x_;
         if (setting_.moves.move(moved, unit, sign))
@@ -104,6 +111,7 @@ class GammaSearch final : public RowSearch {
       if (found != nullptr) return go(*found);
     }
     std::stable_sort(candidates_.begin(), candidates_.end(), by_value);
+    if (setting_.options.method == AttackMethod::greedy) return go(candidates_.front());
     std::vector<Candidate> finalists;
     for (const Candidate& candidate : candidates_) {
       const bool twin = std::any_of(finalists.begin(), finalists.end(),

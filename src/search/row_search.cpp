@@ -36,6 +36,8 @@ std::unique_ptr<RowSearch> make_search(const SearchSetting& setting, AttackRow& 
   switch (setting.options.method) {
     case AttackMethod::gamma:
       return setting.options.paper ? make_paper_search(setting, row) : make_gamma_search(setting, row);
+    case AttackMethod::greedy:
+      return make_gamma_search(setting, row);
     case AttackMethod::random:
       return make_random_search(setting, row);
     case AttackMethod::nes:

@@ -107,7 +107,7 @@ def test_a_forecast_asks_nothing(harmonia):
         (["--radius", -1], "expected a number above 0"),
         ([], "--radius is required"),
         (["--radius", 1, "--steps", 0], "--steps"),
-        (["--radius", 1, "--method", "greedy"], "method 'greedy' is not known; expected gamma, random, nes or boundary"),
+        (["--radius", 1, "--method", "magic"], "method 'magic' is not known; expected gamma, random, nes, boundary or greedy"),
         (["--radius", 1, "--against", "gamma"], "both methods are gamma; expected two different ones"),
         (["--radius", 1, "--lower", 0.99], "expected a value within the bounds, 0.99 to inf"),
         (["--radius", 1, "--lower", 2, "--upper", 1], "bounds are 2 and 1; expected the lower one to be below"),

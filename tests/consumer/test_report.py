@@ -507,3 +507,29 @@ def test_attacks_of_two_methods(harmonia, look, tmp_path, width, scheme):
     assert shown["svgs"] == 1 and shown["wide"]
     assert "gamma against boundary" in shown["words"] and "What was changed" in shown["words"]
     assert shown["numbers"][0] == result["summary"]["methods"][0]["share"]
+
+
+def test_images_are_shown_by_gamma(harmonia, look, root, tmp_path):
+    """The thumbnails are those of the result, lowest first, and each has loaded."""
+    done = harmonia("gamma", root / "examples" / "digits" / "net.onnx", root / "examples" / "digits" / "photos", "--radius", "20",
+                    "--ball", "pixel", "--json", tmp_path / "result.json", "--html", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads((tmp_path / "result.json").read_text())["summary"]["images"]
+    found = look(tmp_path / "report.html", script="""
+      for (const image of document.querySelectorAll(".thumbnail img")) { image.loading = "eager"; await image.decode(); }
+      return [...document.querySelectorAll(".thumbnail")].map((f) => [f.querySelector("img").alt, f.querySelector("img").naturalWidth, f.querySelector("data").value]);
+    """)
+    assert [f[:2] for f in found] == [[s["id"], 8] for s in shown]
+    assert [float(f[2]) for f in found] == [s["gamma"] for s in shown]
+
+
+def test_a_picture_that_is_no_picture_is_left_out(harmonia, look, root, tmp_path):
+    result = tmp_path / "result.json"
+    done = harmonia("gamma", root / "examples" / "digits" / "net.onnx", root / "examples" / "digits" / "photos", "--radius", "20",
+                    "--ball", "pixel", "--json", result)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(result.read_text())
+    told["summary"]["images"][0]["png"] = "x\" onerror=alert(1)"
+    result.write_text(json.dumps(told))
+    assert harmonia("report", result, "-o", tmp_path / "report.html").returncode == 0
+    assert look(tmp_path / "report.html", script="return document.querySelectorAll('.thumbnail').length") == 23

@@ -16,7 +16,8 @@ void expect_usage(const std::string& spec, const std::string& message, const Dat
 
 TEST(OpenDataFault, UnknownKinds) {
   const std::string known =
-      "is of no known kind; known are FILE.csv, FILE.tsv, FILE.npy, grid:LOW..HIGHxCOUNT,…, uniform:COUNT";
+      "is of no known kind; known are FILE.csv, FILE.tsv, FILE.npy, grid:LOW..HIGHxCOUNT,…, uniform:COUNT, "
+      "IMAGE.png, IMAGE.jpg, IMAGE.jpeg, images-idx3-ubyte, a folder of images";
   expect_usage("rows.xlsx", "data 'rows.xlsx' " + known);
   expect_usage("rows", "data 'rows' " + known);
   expect_usage("", "data '' " + known);

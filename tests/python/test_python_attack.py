@@ -62,7 +62,7 @@ def test_out_of_budget_rows_are_nan():
     [
         ({"radius": 0}, "radius is 0"),
         ({"radius": 1, "steps": 0}, "steps is 0"),
-        ({"radius": 1, "method": "greedy"}, "method 'greedy' is not known"),
+        ({"radius": 1, "method": "magic"}, "method 'magic' is not known"),
         ({"radius": 1, "image": (5, 5)}, "an image of 5x5x1 has 25 values; rows have 30 features"),
         ({"radius": 1, "image": (30,)}, "expected height and width"),
         ({"radius": 1, "epsilon": -1}, "epsilon is -1"),

@@ -126,6 +126,19 @@ TEST(Attack, ASearchEndsWhereNoFeatureIsLeft) {
   EXPECT_EQ(rows[0].last_logit, 97);
 }
 
+// Of 100 features with weights 1 to 100 all are tried, and the largest are taken: 100 + 99 + 98 > 250.
+TEST(Attack, GreedyTakesTheFeaturesThatWeighMost) {
+  std::vector<double> weights(100);
+  std::iota(weights.begin(), weights.end(), 1.0);
+  const RowFunction model = linear(weights, 250);
+  AttackOptions options = by(AttackMethod::greedy, 1, 25);
+  options.candidates = 40;  // with 6 · 10 that gamma would spend: all 100
+  const AttackRow row = attacked(model, Matrix<double>(1, 100), options)[0];
+  ASSERT_EQ(row.path.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(row.path[i].feature, 99 - i);
+  EXPECT_EQ(row.evaluations, 1U + 200 + 198 + 196);
+}
+
 TEST(Attack, GoingOnTakesAllSteps) {
   const RowFunction model = linear(std::vector<double>(100, 1.0), 4.5);
   AttackOptions options = by(AttackMethod::gamma, 1, 25);
@@ -366,8 +379,9 @@ TEST(Attack, RefusesWhatCannotBeUsed) {
   refuse(ErrorCode::input, "row 0, column 0 is 0; expected a value within the bounds, 0.5 to 2", bounds);
   bounds.upper = 0.5;
   refuse(ErrorCode::usage, "bounds are 0.5 and 0.5; expected the lower one to be below", bounds);
-  expect_error(ErrorCode::usage, "method 'greedy' is not known; expected gamma, random, nes or boundary",
-               [] { parse_attack_method("greedy"); });
+  expect_error(ErrorCode::usage,
+               "method 'magic' is not known; expected gamma, random, nes, boundary or greedy",
+               [] { parse_attack_method("magic"); });
   const RowFunction number(2, [](const double* x) { return x[0] + 0.5; });
   expect_error(ErrorCode::model,
                "output label: model test answered 0.5; a single column must hold whole numbers, or be a "

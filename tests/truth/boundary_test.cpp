@@ -20,8 +20,9 @@ BallOptions ball_of(const std::string& name, double radius) {
 
 // Sixteen directions, evenly around the half circle, and their opposites: no direction is preferred.
 BallOptions round_ball(double radius) {
-  BallOptions ball{
-      .kind = BallKind::listed, .count = 0, .radius = radius, .average = Average::surface, .directions = {}};
+  BallOptions ball;
+  ball.kind = BallKind::listed;
+  ball.radius = radius;
   ball.directions.resize(16, 2);
   for (std::size_t k = 0; k < 16; ++k) {
     ball.directions.row(k)[0] = std::cos(M_PI * (static_cast<double>(k) + 0.3) / 16);

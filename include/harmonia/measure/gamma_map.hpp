@@ -62,7 +62,7 @@ struct MapBin {
 };
 
 /// A number with its interval.
-struct Estimate {
+struct MapEstimate {
   double value = 0;
   Interval interval;
 };
@@ -72,10 +72,10 @@ struct MapValidation {
   std::size_t folds = 0;
   Auroc map, probability, gamma;  ///< of stability, all on the same rows (of gamma: less is more)
   AurocDifference over_probability, over_gamma;  ///< the map's minus each, paired
-  Estimate slope, intercept;  ///< of the outcome's log-odds on those held out; 1 and 0 are right
-  MapMean brier, log_loss;    ///< of the answers, recalibrated ones if they are
-  double brier_of_share = 0;  ///< of answering every row with the share of stable ones
-  std::vector<MapBin> bins;   ///< of about equally many rows
+  MapEstimate slope, intercept;  ///< of the outcome's log-odds on those held out; 1 and 0 are right
+  MapMean brier, log_loss;       ///< of the answers, recalibrated ones if they are
+  double brier_of_share = 0;     ///< of answering every row with the share of stable ones
+  std::vector<MapBin> bins;      ///< of about equally many rows
 };
 
 /// The map, or why there is none.

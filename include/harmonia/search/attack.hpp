@@ -40,9 +40,13 @@ enum class AttackMethod {
   /// and a step along that, shortened until the class is another one, the next start. The nearest point found
   /// is kept. [HopSkipJump, Chen 2020]
   boundary,
+  /// What gamma is worth: as `gamma`, but all calls of a step are spent on candidates, 2.5 times as many, and
+  /// the
+  /// search goes to the point of the least f.
+  greedy,
 };
 
-/// Reads gamma, random, nes, boundary. Throws Error(usage) for another word.
+/// Reads gamma, random, nes, boundary, greedy. Throws Error(usage) for another word.
 AttackMethod parse_attack_method(const std::string& text);
 /// The text that parse_attack_method reads.
 std::string attack_method_name(AttackMethod method);
@@ -54,12 +58,13 @@ struct AttackOptions {
   double radius = 0;       ///< the step of a feature, and of gamma's ball, in units of its scale; > 0
   double lower = -std::numeric_limits<double>::infinity();  ///< rows stay between these. Points that are only
   double upper = std::numeric_limits<double>::infinity();   ///< measured, such as a ball's, may lie outside
-  std::size_t candidates = 20;  ///< features tried a step (gamma), pairs of an estimate (nes, boundary)
+  std::size_t candidates =
+      20;  ///< features tried a step (gamma, greedy), pairs of an estimate (nes, boundary)
   /// gamma: Algorithm 2 step by step. The ball of a point is all points that differ from it by the radius in
   /// one feature or, where these are more than 1000, `candidates` of them; gamma of each, from a ball of its
   /// own, and on to the largest. No pairs, features may come again, and only steps are looked at for a class.
   bool paper = false;
-  bool go_on = false;  ///< take all steps even after the class has changed (gamma, random, nes)
+  bool go_on = false;  ///< take all steps even after the class has changed; not of boundary
   /// nes: no feature moves farther than this, in units of its scale; boundary: a row found farther away does
   /// not count. 0: any.
   double epsilon = 0;
@@ -105,6 +110,10 @@ struct AttackRow {
   std::vector<double> original;     ///< the row; empty with the outcome budget
   std::vector<double> adversarial;  ///< the row found; of no success the last one
 };
+
+/// Options for rows that are images of this shape, if they are any: pixels move whole, and stay between 0 and
+/// 255 or the narrower bounds that are given.
+AttackOptions of_images(AttackOptions options, const ImageShape& image);
 
 /// Attacks every row of the data, in order, and gives each to `sink`. Memory does not grow with the rows.
 /// Every draw depends on the seed, the row and the step alone, so that results do not depend on threads or
