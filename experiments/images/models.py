@@ -46,7 +46,7 @@ class Size:
     paper                   the paper's Algorithm 2 is run too: on all photographs, and on so many small images
     pairs, draws, side      γ drawn in pairs and point by point: of so many small images, and `draws` times of so many photographs, of
                             `side` × `side` pixels
-    radii, calls            … at these radii, with so many calls each
+    radii, calls            … at these radii (photographs: the first one), with so many calls each
     """
 
     networks: tuple[str, ...]

@@ -121,6 +121,8 @@ def draw_pairs(study: Study, path: Path) -> None:
     for axes, title in zip(panels.flat, titles):
         for radius, style in zip(study.size.radii, ("o-", "s--")):
             chosen = [drawn for name, drawn in drawings(study) if name == title and drawn.radius == radius]
+            if not chosen:
+                continue
             for kind, colour, name in (("points", UNSTABLE, "single points"), ("pairs", STABLE, "pairs")):
                 found = [excess(drawn, kind) for drawn in chosen]
                 errors = [[e.value - e.low for e in found], [e.high - e.value for e in found]]
@@ -128,7 +130,7 @@ def draw_pairs(study: Study, path: Path) -> None:
                               label=f"{name}, r = {radius:g}")  # fmt: skip
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set(xscale="log", yscale="log")
-        axes.set_xticks([drawn.calls for drawn in chosen], [str(drawn.calls) for drawn in chosen])
+        axes.set_xticks(study.size.calls, [str(calls) for calls in study.size.calls])
         axes.minorticks_off()
         dress(axes, title, "calls an image", "mean estimate over the whole ball's γ" if axes is panels.flat[0] else "")
         axes.legend(frameon=False, fontsize=9)

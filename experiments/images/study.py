@@ -112,9 +112,9 @@ def prepare_digits(folder: Path, name: str, size: Size, reuse: bool) -> None:
     prepare("digits.py", "--data", name, "--from", setup(name), "--out", folder, "--epochs", size.epochs[name], "--each", size.each)
 
 
-def compare_draws(images: Images, network: str, rows: int, draws: int, size: Size) -> list[Drawn]:
+def compare_draws(images: Images, network: str, rows: int, draws: int, size: Size, radii: tuple[float, ...]) -> list[Drawn]:
     found = []
-    for radius in size.radii:
+    for radius in radii:
         whole = images.whole_balls(network, rows, radius)
         for calls in size.calls:
             kinds = [[g for seed in range(1, draws + 1) for g in images.drawn(network, rows, radius, calls, paired, seed)] for paired in (True, False)]
@@ -137,7 +137,7 @@ def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) ->
         print(f"  {LITES[name].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
     start = time.monotonic()
     pictures = Images(build, folder, reuse, "photographs", grey(size.side))
-    study.drawn = compare_draws(pictures, MAIN, size.pair_photographs, size.draws, size)
+    study.drawn = compare_draws(pictures, MAIN, size.pair_photographs, size.draws, size, size.radii[:1])
     print(f"  whole balls of {LITES[MAIN].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
 
 
@@ -151,7 +151,7 @@ def measure_digits(folder: Path, name: str, build: Path, size: Size, reuse: bool
         map=images.map("net", size, 0),
         search=images.against_random("net", size),
         paper=images.against_random("net", size, paper=True, rows=size.paper) if size.paper else None,
-        drawn=compare_draws(images, "net", size.pairs, 1, size),
+        drawn=compare_draws(images, "net", size.pairs, 1, size, size.radii),
     )
     print(f"  {DIGITS[name]}: measured in {time.monotonic() - start:.0f} s", flush=True)
     return found

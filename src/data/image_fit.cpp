@@ -82,8 +82,9 @@ Image fitted(const Image& image, const ImageShape& shape, ImageFit fit, std::siz
       new_width = brought(width, resize, shorter);
     }
   }
-  const Image small =
-      resized(image, side(height, new_height, shape.height), side(width, new_width, shape.width));
+  Image small = resized(image, side(height, new_height, shape.height), side(width, new_width, shape.width));
+  // Weights that add up to 1 but for rounding make white whiter than white.
+  for (float& value : small.values) value = std::clamp(value, 0.0F, 255.0F);
   return small.shape.channels < shape.channels ? colour(small) : small;
 }
 
