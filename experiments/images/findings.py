@@ -203,8 +203,9 @@ def sections(study: Study) -> str:
     parts += [(f"Table 3: {DIGITS[name]}", class_table(found)) for name, found in study.digits.items()]
     if study.digits:
         parts += [("What goes with stability", correlation_table(study)), ("The map", map_table(study))]
-    parts += [("The search by γ against a random one", search_table(study)), ("Pairs and single points", pair_table(study))]
-    return under_headings(parts)
+    if searches(study):
+        parts.append(("The search by γ against a random one", search_table(study)))
+    return under_headings([*parts, ("Pairs and single points", pair_table(study))])
 
 
 def records(study: Study) -> list[list[str]]:

@@ -43,7 +43,8 @@ class Size:
     networks, photographs   which EfficientNet-Lites, and how many photographs (0: all)
     digits, epochs, each    which sets of small images, how long their networks learn, how many images of every class
     steps, candidates       of a search
-    paper                   the paper's Algorithm 2 is run too: on all photographs, and on so many small images
+    paper                   the paper's Algorithm 2 is run too: on all photographs, and on so many small images; and a random search on
+                            photographs
     pairs, draws, side      γ drawn in pairs and point by point: of so many small images, and `draws` times of so many photographs, of
                             `side` × `side` pixels
     radii, calls            … at these radii (photographs: the first one), with so many calls each

@@ -97,7 +97,7 @@ def draw_networks(study: Study, path: Path) -> None:
 
 def draw_searches(study: Study, path: Path) -> None:
     shown = searches(study)
-    columns = min(3, len(shown))
+    columns = 2 if len(shown) == 4 else min(3, len(shown))
     rows = -(-len(shown) // columns)
     figure, panels = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.2 * rows), squeeze=False, layout="constrained")
     for axes in panels.flat[len(shown) :]:
@@ -108,7 +108,7 @@ def draw_searches(study: Study, path: Path) -> None:
             steps = [point["step"] for point in curve]
             axes.plot(steps, [100 * point["share"] for point in curve], color=colour, label=f"{'γ' if method == 'gamma' else method}")
             axes.fill_between(steps, *([100 * point[end] for point in curve] for end in ("low", "high")), color=colour, alpha=0.18, linewidth=0)
-        dress(axes, f"{title}: the {how} search", "pixels changed", "% of another class")
+        dress(axes, f"{title}, the {how} search", "pixels changed", "% of another class")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False, fontsize=9, loc="upper left")
     figure.savefig(path, dpi=90)
@@ -129,7 +129,8 @@ def draw_pairs(study: Study, path: Path) -> None:
                 axes.errorbar([drawn.calls for drawn in chosen], [e.value for e in found], errors, fmt=style, markersize=4, capsize=3, color=colour,
                               label=f"{name}, r = {radius:g}")  # fmt: skip
         axes.axhline(1, color="black", linewidth=0.8)
-        axes.set(xscale="log", yscale="log")
+        axes.set_xscale("log")
+        axes.set_ylim(bottom=0)
         axes.set_xticks(study.size.calls, [str(calls) for calls in study.size.calls])
         axes.minorticks_off()
         dress(axes, title, "calls an image", "mean estimate over the whole ball's γ" if axes is panels.flat[0] else "")
@@ -144,5 +145,6 @@ def draw(study: Study, out: Path) -> None:
         draw_maps(study, out / "map.png")
     if study.networks:
         draw_networks(study, out / "networks.png")
-    draw_searches(study, out / "search.png")
+    if searches(study):
+        draw_searches(study, out / "search.png")
     draw_pairs(study, out / "pairs.png")

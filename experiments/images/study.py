@@ -42,7 +42,7 @@ class Network:
     map: Map
     paper_gamma: list[Gamma]
     paper: Map | None
-    search: Search | None  # of the main one
+    search: Search | None  # of the main one, where there is time
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) ->
             export=json.loads((folder / f"{name}.export.json").read_text(encoding="utf-8")),
             map=images.map(name, size, size.sample, size.photographs),
             paper_gamma=images.paper_gamma(name, size.photographs),
-            search=images.against_random(name, size, rows=size.photographs) if name == MAIN else None,
+            search=images.against_random(name, size, rows=size.photographs) if size.paper and name == MAIN else None,
             paper=images.paper_map(name, size, size.photographs) if size.paper else None,
         )
         print(f"  {LITES[name].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
@@ -163,12 +163,12 @@ def main() -> int:
                            out="folder for models, images and results [out/images]")  # fmt: skip
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="one of the two alone")
     parser.add_argument("--photographs", type=int, help="the first of them alone; 20 with labels come first")
-    parser.add_argument("--no-paper", action="store_true", help="without the paper's own search, which takes most of the time")
+    parser.add_argument("--short", action="store_true", help="without the paper's own search and a random one on photographs: most of the time")
     parser.add_argument("--stop-before-measuring", action="store_true", help="fetch, export and train only")
     options = parser.parse_args()
     out: Path = options.out or options.default_out
     size = QUICK if options.quick else FULL
-    if options.no_paper:
+    if options.short:
         size = replace(size, paper=0)
     if options.photographs is not None:
         size = replace(size, photographs=options.photographs)
