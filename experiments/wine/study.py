@@ -1,7 +1,5 @@
 """Tables 1 and 2 and Figures 3 to 5 of the paper beside what is measured. Started by `run`."""
 
-import argparse
-import csv
 import json
 import statistics
 import subprocess
@@ -10,7 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from findings import Check, checks, sections
+from findings import checks, sections
+from frame import conclude, option_parser, write_numbers
 from measure import Comparison, Estimate, Program, differing_labels
 from models import GRID_COUNTS, SEARCHED, SETTINGS, grid
 
@@ -70,11 +69,8 @@ class Records:
         return statistics.fmean(self.of(quantity, model, setting))
 
     def write(self, path: Path) -> None:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["quantity", "split", "model", "setting", "value", "low", "high"])
-            for r in self.all:
-                writer.writerow([r.quantity, r.split, r.model, r.setting, *("" if v is None else f"{v:.7g}" for v in (r.value, r.low, r.high))])
+        rows = ([r.quantity, r.split, r.model, r.setting, *("" if v is None else f"{v:.7g}" for v in (r.value, r.low, r.high))] for r in self.all)
+        write_numbers(path, ["quantity", "split", "model", "setting", "value", "low", "high"], rows)
 
 
 class Study:
@@ -130,19 +126,9 @@ def train(models: Path, size: Size) -> None:
     subprocess.run([str(part) for part in command], check=True)
 
 
-def show(found: list[Check]) -> None:
-    for check in found:
-        print(f"  {'holds ' if check.holds else 'FAILS '} {check.what}: {check.measured}; expected {check.expected}")
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="run", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="two splits, no grid search, fewer radii and grids")
-    parser.add_argument("--reuse", action="store_true", help="measure the models of an earlier run, train none")
-    parser.add_argument("--no-plots", action="store_true", help="numbers alone")
-    parser.add_argument("--out", type=Path, help="folder for models and results [out/wine]")
-    parser.add_argument("--build", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--default-out", type=Path, required=True, help=argparse.SUPPRESS)
+    parser = option_parser(__doc__, quick="two splits, no grid search, fewer radii and grids",
+                           reuse="measure the models of an earlier run, train none", out="folder for models and results [out/wine]")  # fmt: skip
     options = parser.parse_args()
     out: Path = options.out or options.default_out
     size = QUICK if options.quick else FULL
@@ -155,20 +141,13 @@ def main() -> int:
     study = Study(options.build, out / "models", size)
     study.measure()
     study.records.write(out / "numbers.csv")
-    text = sections(study)
-    (out / "tables.md").write_text(text, encoding="utf-8")
-    print(f"\n{text}")
-    found = checks(study)
-    show(found)
-    if not options.no_plots:
+
+    def draw() -> None:
         import plots
 
         plots.draw(study, out)
-    print(f"numbers, tables{'' if options.no_plots else ', plots'} and models: {out} ({time.monotonic() - start:.0f} s)")
-    failed = [check for check in found if not check.holds]
-    if failed:
-        print(f"wine: {len(failed)} of {len(found)} checks fail: {'; '.join(check.what for check in failed)}", file=sys.stderr)
-    return 1 if failed else 0
+
+    return conclude("wine", out, sections(study), checks(study), None if options.no_plots else draw, start)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,17 @@ TEST(Image, GreyAndColour) {
   expect_near(fitted({{1, 1, 1}, {7}}, {1, 1, 3}, ImageFit::crop), {{1, 1, 3}, {7, 7, 7}}, 0);
 }
 
+// Searches refuse a value above 255, be it by rounding alone.
+TEST(Image, WhiteStaysWhite) {
+  for (std::size_t size = 5; size <= 120; ++size) {
+    const Image white{{size, size + 3, 3}, std::vector<float>(3 * size * (size + 3), 255)};
+    for (const float value : fitted(white, {10, 10, 1}, ImageFit::crop).values) {
+      EXPECT_LE(value, 255.0F) << size;
+      EXPECT_GE(value, 254.99F) << size;
+    }
+  }
+}
+
 TEST(Image, OnePixelFillsAnySize) {
   const Image image = fitted(test_file("one.png"), {3, 5, 3}, ImageFit::crop, 8);
   expect_near(image, {{3, 5, 3}, std::vector<float>(45, 7)}, 1e-4F);
