@@ -85,6 +85,10 @@ AttackRunRecord AttackCommand::record_of(const Subject& what) const {
   record.options.go_on = options.go_on || options.paper;
   record.options.schema = what.schema;
   record.data = what.data->info();
+  if (!image.empty() && record.data.image.channels > 0) {
+    throw Error(ErrorCode::usage, fmt::format("--image is of tables; {} are images with a shape of their own",
+                                              record.data.source));
+  }
   if (!image.empty()) {
     record.options.image = parse_image(image, record.data.inputs);
   } else {

@@ -141,6 +141,7 @@ void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
   MapRunRecord record;
   record.gamma = asked_record(flags, subject, what, line);
   record.gamma.options = map.gamma;
+  record.gamma.options.ball.image = what.data->info().image;
   record.gamma.options.batch = flags.options.batch;
   record.gamma.scale = map.scale;
   record.gamma.has_schema = !map.gamma.schema.empty();
@@ -250,9 +251,10 @@ void add_map_command(CLI::App& program, int argc, char** argv) {
                                     "measured then")
                          ->type_name("FILE")
                          ->group("Map");
-  for (const char* other : {"--radius", "--ball", "--average", "--sample", "--precision", "--floor",
-                            "--paper", "--confidence", "--outputs", "--margin", "--schema", "--scale",
-                            "--steps", "--candidates", "--lower", "--upper", "--ridge", "--folds"})
+  for (const char* other :
+       {"--radius", "--ball", "--average", "--sample", "--precision", "--floor", "--paper", "--confidence",
+        "--outputs", "--margin", "--schema", "--scale", "--pixel-range", "--steps", "--candidates", "--lower",
+        "--upper", "--ridge", "--folds"})
     use->excludes(other);
   add_run_options(app, command->run);
   app.footer(R"(Examples:

@@ -123,6 +123,7 @@ PythonMapUse use_map(const SavedMap& map, const std::string& path, const PythonM
     GammaRunRecord& record = used.record.gamma;
     record.data = data.data->info();
     record.options = map.gamma;
+    record.options.ball.image = record.data.image;
     record.options.batch = arguments.options.batch;
     record.scale = map.scale;
     record.has_schema = !map.gamma.schema.empty();

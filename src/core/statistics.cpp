@@ -140,7 +140,7 @@ Auroc auroc(std::span<const double> positive, std::span<const double> negative, 
   if (up.count() < 2 || down.count() < 2) return result;
   if (result.value <= 0 || result.value >= 1) {
     // No pair is out of order: as rare as the rule of three of the smaller group allows.
-    const double rare = 3 / static_cast<double>(std::min(up.count(), down.count()));
+    const double rare = -std::log(1 - confidence) / static_cast<double>(std::min(up.count(), down.count()));
     result.interval =
         result.value > 0.5 ? Interval{std::max(0.0, 1 - rare), 1} : Interval{0, std::min(1.0, rare)};
     return result;
@@ -161,8 +161,9 @@ AurocDifference auroc_difference(const PairedScores& s, double confidence) {
       difference_of(shares_below(s.negative_b, s.positive_b), shares_below(s.negative_a, s.positive_a));
   AurocDifference result{.value = up.mean()};
   const double error = std::hypot(up.standard_error(), down.standard_error());
-  const double half = error > 0 ? normal_quantile(0.5 + confidence / 2) * error
-                                : 3 / static_cast<double>(std::min(up.count(), down.count()));
+  const double half =
+      error > 0 ? normal_quantile(0.5 + confidence / 2) * error
+                : -std::log(1 - confidence) / static_cast<double>(std::min(up.count(), down.count()));
   result.interval = {std::max(-1.0, result.value - half), std::min(1.0, result.value + half)};
   return result;
 }

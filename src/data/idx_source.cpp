@@ -92,7 +92,8 @@ class IdxSource final : public RowSource {
   const DataInfo& info() const override { return info_; }
 
   bool read(RowBlock& block, std::size_t limit) override {
-    const std::size_t count = std::min(limit, *info_.rows - next_);
+    // Images may be much larger than what they are brought to.
+    const std::size_t count = std::min({limit, rows_per_block(own_.values()), *info_.rows - next_});
     block.reset(next_, count, info_.inputs);
     if (count == 0) return false;
     Image image{own_, std::vector<float>(own_.values())};

@@ -124,7 +124,8 @@ class ImageFolder final : public RowSource {
     info_.inputs = info_.image.values();
     info_.rows = files_.size();
     info_.by = options.by;
-    labelled_ = !files_.front().label.empty();
+    labelled_ =
+        std::any_of(files_.begin(), files_.end(), [](const auto& file) { return !file.label.empty(); });
     if (!info_.by.empty() && !labelled_)
       throw Error(ErrorCode::usage, fmt::format("--by label: the images of {} have no labels", source));
   }

@@ -54,6 +54,12 @@ Image decode_png(std::string_view bytes, const std::string& path, std::size_t mo
 }
 
 std::string encode_png(const Image& image) {
+  const bool known = image.shape.channels == 1 || image.shape.channels == 3;
+  if (!known || image.values.size() != image.shape.values()) {
+    throw Error(ErrorCode::input,
+                fmt::format("{} values are no image of {}×{} pixels and {} channels", image.values.size(),
+                            image.shape.height, image.shape.width, image.shape.channels));
+  }
   PngFrame frame;
   png_image& png = frame.image;
   png.width = static_cast<png_uint_32>(image.shape.width);

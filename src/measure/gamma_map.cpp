@@ -14,6 +14,7 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kBins = 10, kRowsPerBin = 10;
+constexpr double kCalibrationRidge = 1e-3;
 constexpr double kUlps = 4;  // that a mean of answers may be wrong by
 
 // The rows of a fit, their inputs and outcomes.
@@ -127,7 +128,8 @@ void rank(MapValidation& result, const Sample& sample, const std::vector<double>
 // The regression of the outcomes on held-out log-odds, in their own units.
 void calibrate(MapValidation& result, const Sample& sample, const std::vector<double>& answers,
                const MapFitOptions& options) {
-  const Logistic fit = fit_logistic({answers.data(), answers.size(), 1}, sample.outcome, options.ridge);
+  // A ridge of its own: the map's would shrink the slope that is asked for.
+  const Logistic fit = fit_logistic({answers.data(), answers.size(), 1}, sample.outcome, kCalibrationRidge);
   const double unit = fit.scales[0], shift = fit.means[0] / unit;
   const auto covariance = [&](std::size_t i, std::size_t j) { return fit.covariance.row(i)[j]; };
   const double z = normal_quantile(0.5 + options.confidence / 2);
@@ -195,7 +197,7 @@ MapValidation validate(const Sample& sample, GammaMap& map, std::size_t folds, c
   map.recalibrated = !holds(result.slope.interval, 1) || !holds(result.intercept.interval, 0);
   if (map.recalibrated) {
     map.intercept = result.intercept.value;
-    map.slope = result.slope.value;
+    map.slope = std::max(0.0, result.slope.value);  // a map that is worth nothing is flat, not upside down
     for (double& answer : answers) answer = map.intercept + map.slope * answer;
   }
   judge(result, sample, answers, options.confidence);

@@ -11,11 +11,12 @@ namespace {
 // before or after are not followed.
 constexpr double kNearest = 4, kFarthest = 0.125;
 constexpr int kBisections = 7;
-constexpr double kRaysADimension = 1.4;  // that are followed to their exits, …
-constexpr std::size_t kRaysMore = 8;     // … and these
-constexpr std::size_t kMostTries = 3;    // rays that are looked at for each that is followed
-constexpr double kEvaluationsARay = 9;   // with those that are not followed
-constexpr double kLabelsLikely = 400;    // to correct a surrogate
+constexpr double kRaysADimension = 1.4;        // that are followed to their exits, …
+constexpr std::size_t kRaysMore = 8;           // … and these
+constexpr std::size_t kMostTries = 3;          // rays that are looked at for each that is followed
+constexpr std::size_t kMostDimensions = 2000;  // a fit of more takes longer than most models
+constexpr double kEvaluationsARay = 9;         // with those that are not followed
+constexpr double kLabelsLikely = 400;          // to correct a surrogate
 constexpr std::uint64_t kFirstLabels = 128, kFewestLabels = 160, kFewestMoreLabels = 32;
 constexpr double kPairVariance = 0.6;  // of a pair's mean, in units of independent samples' p(1 − p)
 constexpr double kRaysMustSave = 1.3;  // times their cost
@@ -159,7 +160,7 @@ PersistenceSearch::ScanLine PersistenceSearch::scan_line() const {
 // Whether finding exits costs clearly less than asking for the class alone.
 bool PersistenceSearch::rays_pay() const {
   const NoiseOptions& noise = noise_.options();
-  if (noise.kind != NoiseKind::gaussian) return false;
+  if (noise.kind != NoiseKind::gaussian || noise_.dimension() > kMostDimensions) return false;
   if (noise.directions.rows() == 0 &&
       std::any_of(noise.schema.begin(), noise.schema.end(), [](const Feature& f) { return f.fixed; }))
     return false;
@@ -236,20 +237,22 @@ bool PersistenceSearch::refine_by_rays() {
     if (!inside(found)) return plain_ = true;
     const double share = (high - low) / (2 * found * options_.precision);
     std::uint64_t spent = 0;
-    for (const LabelCount& count : labels_) spent += count.asked;
+    for (std::size_t i = 0; i <= asked; ++i) spent += labels_[i].asked;
     const bool ends = spent >= options_.most || (share <= 1 && now.asked >= kFewestLabels);
     // A correction holds where it was measured, and nearby the longer the less there is to correct. What may
     // be noise moves nothing before the end.
     const double shift = std::abs(std::log(found / sigma));
     const bool drifts = shift * now.against > kDrift * now.error;
-    const bool moved = moves < kMostMoves && drifts && (ends || shift > std::log(high / low) / 2);
+    const bool moved =
+        moves < kMostMoves && drifts && spent < options_.most && (ends || shift > std::log(high / low) / 2);
     if (ends && !moved) {
       result_.sigma = found;
       return finish(PersistenceOutcome::crossing, low, high);
     }
     const double all = std::min(labels_for(now, share), 4 * now.asked);
-    more_labels_ =
-        static_cast<std::uint64_t>(std::max<double>(kFewestMoreLabels, moved ? all : all - now.asked));
+    const auto left = static_cast<double>(options_.most - std::min(options_.most, spent));
+    more_labels_ = static_cast<std::uint64_t>(
+        std::max<double>(kFewestMoreLabels, std::min(left, moved ? all : all - now.asked)));
     if (!moved) continue;
     sigma = found;
     from = asked + 1;

@@ -11,7 +11,15 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kAcross = 64;  // values that stand for the distribution of the length across the slope
+// Normal numbers that stand for all: the rule of the trapezoid, whose error is out of sight for smooth
+// functions.
+constexpr int kNodes = 61;
+constexpr double kStep = 0.2;
+
+constexpr double kSpreadOfLength = 0.7;  // of a normal vector of many dimensions
+
+double node(int i) { return kStep * (i - kNodes / 2); }
+double weight(int i) { return kStep * std::exp(-node(i) * node(i) / 2) / std::sqrt(2 * M_PI); }
 
 double length(std::span<const double> z) {
   double squares = 0;
@@ -71,11 +79,14 @@ RaySurrogate::RaySurrogate(MatrixView<const double> rays, std::span<const double
     error_ += std::pow(residual(i) / free, 2) / static_cast<double>(count);
   }
   error_ = std::sqrt(error_);
-  across_.assign(n > 1 ? kAcross : 1, 0.0);
+  dimensions_ = rays.columns;
   if (n == 1) return;
   const boost::math::chi_squared squares(static_cast<double>(n - 1));
-  for (std::size_t i = 0; i < kAcross; ++i)
-    across_[i] = boost::math::quantile(squares, (static_cast<double>(i) + 0.5) / kAcross);
+  for (int i = 0; i < kNodes; ++i) {
+    const double p = normal_cdf(-std::abs(node(i)));
+    across_.push_back(node(i) < 0 ? boost::math::quantile(squares, p)
+                                  : boost::math::quantile(boost::math::complement(squares, p)));
+  }
 }
 
 double RaySurrogate::inverse_exit(std::span<const double> z) const {
@@ -84,10 +95,25 @@ double RaySurrogate::inverse_exit(std::span<const double> z) const {
   return sum;
 }
 
+// Over the squared length across the slope if the slope varies most, over the number along it otherwise: what
+// is left to integrate is smooth.
 double RaySurrogate::kept(double sigma) const {
+  const double level = 1 / sigma;
+  if (dimensions_ == 1) return share_below(steepness_, bend_, 0, level);
   double sum = 0;
-  for (const double across : across_) sum += share_below(steepness_, bend_, across, 1 / sigma);
-  return sum / static_cast<double>(across_.size());
+  if (steepness_ >= std::abs(bend_) * kSpreadOfLength) {
+    for (int i = 0; i < kNodes; ++i)
+      sum += weight(i) * share_below(steepness_, bend_, across_[static_cast<std::size_t>(i)], level);
+    return sum;
+  }
+  const boost::math::chi_squared squares(static_cast<double>(dimensions_ - 1));
+  for (int i = 0; i < kNodes; ++i) {
+    const double left = level - steepness_ * node(i);  // for bend·√(u² + across)
+    const double across = left * left / (bend_ * bend_) - node(i) * node(i);
+    const double below = across > 0 ? boost::math::cdf(squares, across) : 0;
+    sum += weight(i) * (bend_ > 0 ? (left > 0 ? below : 0) : (left >= 0 ? 1 : 1 - below));
+  }
+  return sum;
 }
 
 }  // namespace harmonia

@@ -27,7 +27,8 @@ class RaySurrogate {
   double steepness_ = 0;       // ‖a‖
   double bend_ = 0;            // b
   double error_ = 0;
-  std::vector<double> across_;  // equally likely values of the squared length across a
+  std::size_t dimensions_ = 0;
+  std::vector<double> across_;  // squared lengths across a, as probable as the nodes of normal numbers
 };
 
 }  // namespace harmonia

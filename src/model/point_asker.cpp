@@ -27,7 +27,7 @@ void check_points(const Matrix<T>& points, const ModelInfo& model) {
   throw Error(
       ErrorCode::usage,
       fmt::format("a point to ask is infinite in column {} as a {}-bit number of model {}; expected a "
-                  "smaller sigma, or data of smaller values",
+                  "smaller sigma or radius, or data of smaller values",
                   static_cast<std::size_t>(wrong - first) % points.columns(), 8 * sizeof(T), model.name));
 }
 

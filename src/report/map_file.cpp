@@ -94,6 +94,7 @@ Schema read_features(const ResultFile& file, const ResultField& list) {
     if (entry.has("upper")) feature.upper = entry.at("upper").number();
     feature.integer = flag(file, entry, "integer");
     feature.fixed = flag(file, entry, "fixed");
+    feature.mirrored = entry.has("mirrored") && flag(file, entry, "mirrored");
     schema.push_back(std::move(feature));
   }
   return schema;

@@ -110,7 +110,8 @@ Json schema_list(const Schema& schema) {
                     {"lower", or_null(f.lower)},
                     {"upper", or_null(f.upper)},
                     {"integer", f.integer},
-                    {"fixed", f.fixed}});
+                    {"fixed", f.fixed},
+                    {"mirrored", f.mirrored}});
   }
   return list;
 }

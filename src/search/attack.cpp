@@ -23,34 +23,6 @@ constexpr std::size_t kHeldNumbers = std::size_t{1} << 23;   // features of rows
 constexpr std::size_t kOtherNumbers = std::size_t{1} << 21;  // features of rows to start from
 constexpr std::size_t kLeastOthers = 16, kMostOthers = 256;  // rows
 
-void check(const AttackOptions& options, const ModelInfo& model, std::size_t inputs) {
-  if (inputs != model.inputs) {
-    throw Error(ErrorCode::input,
-                fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
-  }
-  if (options.steps == 0) throw Error(ErrorCode::usage, "steps is 0; expected at least 1");
-  if (options.candidates == 0) throw Error(ErrorCode::usage, "candidates is 0; expected at least 1");
-  if (!(options.radius > 0) || !std::isfinite(options.radius))
-    throw Error(ErrorCode::usage, fmt::format("radius is {}; expected a number above 0", options.radius));
-  if (!(options.lower < options.upper)) {
-    throw Error(ErrorCode::usage, fmt::format("bounds are {} and {}; expected the lower one to be below",
-                                              options.lower, options.upper));
-  }
-  if (!(options.epsilon >= 0) || !std::isfinite(options.epsilon))
-    throw Error(ErrorCode::usage, fmt::format("epsilon is {}; expected 0 or more", options.epsilon));
-  if (options.paper && options.method != AttackMethod::gamma && options.method != AttackMethod::random) {
-    throw Error(ErrorCode::usage,
-                fmt::format("the paper has no method {}; expected gamma, or random to go with it",
-                            attack_method_name(options.method)));
-  }
-  if (options.method == AttackMethod::nes && model.outputs == 1 && !model.binary) {
-    throw Error(ErrorCode::usage,
-                fmt::format("method nes needs the outputs of the classes; model {} answers with the class "
-                            "alone; expected method boundary, or --binary for a probability",
-                            model.name));
-  }
-}
-
 /// A row on its way.
 struct Pursuit {
   AttackRow row;
@@ -234,6 +206,34 @@ std::string attack_outcome_name(AttackOutcome outcome) {
   return names[static_cast<std::size_t>(outcome)];
 }
 
+void check_attack(const AttackOptions& options, const ModelInfo& model, std::size_t inputs) {
+  if (inputs != model.inputs) {
+    throw Error(ErrorCode::input,
+                fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
+  }
+  if (options.steps == 0) throw Error(ErrorCode::usage, "steps is 0; expected at least 1");
+  if (options.candidates == 0) throw Error(ErrorCode::usage, "candidates is 0; expected at least 1");
+  if (!(options.radius > 0) || !std::isfinite(options.radius))
+    throw Error(ErrorCode::usage, fmt::format("radius is {}; expected a number above 0", options.radius));
+  if (!(options.lower < options.upper)) {
+    throw Error(ErrorCode::usage, fmt::format("bounds are {} and {}; expected the lower one to be below",
+                                              options.lower, options.upper));
+  }
+  if (!(options.epsilon >= 0) || !std::isfinite(options.epsilon))
+    throw Error(ErrorCode::usage, fmt::format("epsilon is {}; expected 0 or more", options.epsilon));
+  if (options.paper && options.method != AttackMethod::gamma && options.method != AttackMethod::random) {
+    throw Error(ErrorCode::usage,
+                fmt::format("the paper has no method {}; expected gamma, or random to go with it",
+                            attack_method_name(options.method)));
+  }
+  if (options.method == AttackMethod::nes && model.outputs == 1 && !model.binary) {
+    throw Error(ErrorCode::usage,
+                fmt::format("method nes needs the outputs of the classes; model {} answers with the class "
+                            "alone; expected method boundary, or --binary for a probability",
+                            model.name));
+  }
+}
+
 AttackOptions of_images(AttackOptions options, const ImageShape& image) {
   if (image.channels == 0) return options;
   options.image = image;
@@ -270,7 +270,7 @@ std::vector<double> attacked_row(const AttackRow& row, const AttackOptions& opti
 void attack(const Model& model, RowSource& data, const AttackOptions& options, Run& run,
             const std::function<void(const AttackRow&)>& sink) {
   const std::size_t inputs = data.info().inputs;
-  check(options, model.info(), inputs);
+  check_attack(options, model.info(), inputs);
   Driver driver(model, options, data.info(), run, sink);
   RowBlock block;
   while (data.read(block, rows_per_block(inputs))) driver.attack(block);

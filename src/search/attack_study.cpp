@@ -68,9 +68,10 @@ class Keeper {
 
  private:
   void drop(std::size_t place) {
-    rows_[place].original = {};
-    rows_[place].adversarial = {};
-    rows_[place].path = {};
+    // Assigning {} would keep the memory.
+    std::vector<double>().swap(rows_[place].original);
+    std::vector<double>().swap(rows_[place].adversarial);
+    std::vector<AttackStep>().swap(rows_[place].path);
   }
 
   std::vector<AttackRow> rows_;
@@ -101,6 +102,19 @@ AttackStudy attack_study(const Model& model, RowSource& data, const AttackOption
   if (against && *against == options.method) {
     throw Error(ErrorCode::usage, fmt::format("both methods are {}; expected two different ones",
                                               attack_method_name(*against)));
+  }
+  const auto within = [](AttackMethod m) { return m == AttackMethod::nes || m == AttackMethod::boundary; };
+  if (options.epsilon > 0 && !within(options.method) && !(against && within(*against))) {
+    throw Error(ErrorCode::usage,
+                fmt::format("epsilon is of nes and boundary; method {} has steps of the radius",
+                            attack_method_name(options.method)));
+  }
+  // Both before the first is paid for.
+  check_attack(options, model.info(), data.info().inputs);
+  if (against) {
+    AttackOptions second = options;
+    second.method = *against;
+    check_attack(second, model.info(), data.info().inputs);
   }
   AttackStudy study;
   const std::size_t parts = against ? 2 : 1;

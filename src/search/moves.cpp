@@ -19,6 +19,10 @@ Moves::Moves(const AttackOptions& options, std::size_t inputs)
       inputs_(inputs),
       channels_(std::max<std::size_t>(1, options.image.channels)),
       all_units_(inputs / channels_) {
+  if (options.image.channels > 0 && options.image.channels != 1 && options.image.channels != 3) {
+    throw Error(ErrorCode::usage, fmt::format("an image of {} channels; expected 1 (grey) or 3 (colours)",
+                                              options.image.channels));
+  }
   if (options.image.channels > 0 && options.image.values() != inputs) {
     throw Error(ErrorCode::usage,
                 fmt::format("an image of {}x{}x{} has {} values; rows have {} features", options.image.height,

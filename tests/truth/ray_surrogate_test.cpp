@@ -59,7 +59,7 @@ TEST(RaySurrogate, KnowsConesNearly) {
 TEST(RaySurrogate, KnowsABallFromItsCentre) {
   const RaySurrogate surrogate = learnt(60, 50, [](auto z) { return std::hypot(z[0], across(z)) / 5; });
   EXPECT_LT(surrogate.error(), 1e-9);
-  EXPECT_NEAR(surrogate.kept(.675905), 0.7, 0.003);
+  EXPECT_NEAR(surrogate.kept(.675905), 0.7, 1e-5);
 }
 
 }  // namespace

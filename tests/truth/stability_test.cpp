@@ -358,7 +358,7 @@ TEST(Stability, WrongOptionsAreRefused) {
   fails(
       at({1e308}),
       "a point to ask is infinite in column 0 as a 64-bit number of model fn:half-space?n=1&d=1; expected a "
-      "smaller sigma, or data of smaller values");
+      "smaller sigma or radius, or data of smaller values");
   StabilityOptions several = asking(0.7, 1);
   several.sigmas = {1, 2};
   fails(several, "gamma asks about one sigma; 2 were given");

@@ -111,6 +111,9 @@ struct AttackRow {
   std::vector<double> adversarial;  ///< the row found; of no success the last one
 };
 
+/// Throws Error for options that cannot be, or that this model or rows of this width do not go with.
+void check_attack(const AttackOptions& options, const ModelInfo& model, std::size_t inputs);
+
 /// Options for rows that are images of this shape, if they are any: pixels move whole, and stay between 0 and
 /// 255 or the narrower bounds that are given.
 AttackOptions of_images(AttackOptions options, const ImageShape& image);
