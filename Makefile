@@ -23,6 +23,7 @@ program:
 	@$(configure)
 	cmake --build build --parallel $(JOBS) --target harmonia_cli
 
+test: export HARMONIA_TIDY_SECONDS ?= 600
 test: setup build test-release test-asan test-tsan fuzz check-format tidy ## every test, with sanitizers, fuzzing, format and clang-tidy
 	@scripts/count_tests.sh build build-asan build-tsan
 

@@ -5,8 +5,9 @@
 #include <cstdio>
 #include <vector>
 // After <cstdio>, which it does not include.
-#include <jerror.h>
 #include <jpeglib.h>
+// After <jpeglib.h>, whose version says which messages there are.
+#include <jerror.h>
 
 #include "harmonia/core/text.hpp"
 #include "image_file.hpp"

@@ -114,7 +114,7 @@ def test_a_forecast_asks_nothing(harmonia):
         (["--radius", 1, "--image", "2x4"], "--image '2x4'; expected HEIGHTxWIDTH, or HEIGHTxWIDTHx3 of colours, of rows of 10 features"),
         (["--radius", 1, "--image", "10"], "--image '10'"),
         (["--radius", 1, "--image", "5x1x2"], "--image '5x1x2'"),
-        (["--radius", 1, "--pictures", "out"], "--pictures requires --image"),
+        (["--radius", 1, "--pictures", "out"], "--pictures is of images; expected --image HEIGHTxWIDTH, or a folder of images"),
         (["--radius", 1, "--method", "boundary", "--paper"], "the paper has no method boundary"),
     ],
 )

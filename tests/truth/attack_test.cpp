@@ -188,16 +188,16 @@ TEST(Attack, RandomFindsTheOneFeatureAsOftenAsChanceHasIt) {
 }
 
 TEST(Attack, RandomHasTheCallsOfGamma) {
-  const RowFunction model = linear(std::vector<double>(500, 1.0), 1e6);
+  const RowFunction model = linear(std::vector<double>(60, 1.0), 1e6);
   for (const bool paper : {false, true}) {
     AttackOptions gamma = by(AttackMethod::gamma, 1, 5), random = by(AttackMethod::random, 1, 5);
     gamma.candidates = random.candidates = 8;
     gamma.paper = random.paper = paper;
     if (paper) gamma.steps = random.steps = 1;
-    const std::uint64_t most = attack_cost(gamma, 500);
-    EXPECT_EQ(attacked(model, Matrix<double>(1, 500), gamma)[0].evaluations, most);
+    const std::uint64_t most = attack_cost(gamma, 60);
+    EXPECT_EQ(attacked(model, Matrix<double>(1, 60), gamma)[0].evaluations, most);
     // What is kept to walk a set that was found is not spent on a row where none was.
-    EXPECT_EQ(attacked(model, Matrix<double>(1, 500), random)[0].evaluations, most - (random.steps - 1));
+    EXPECT_EQ(attacked(model, Matrix<double>(1, 60), random)[0].evaluations, most - (random.steps - 1));
   }
 }
 
