@@ -65,35 +65,45 @@ def network_table(study: Study) -> str:
         cells = [numbers[key].text(2 if "logit" in key or key == "drift" else 3) for key in COLUMNS]
         accuracy = numbers["accuracy"].text(0, 100) if "accuracy" in numbers else "–"
         cells.insert(4, mean([g.gamma for g in study.networks[name].paper_gamma]).text() if how == "pairs" else "–")
-        rows.append([LITES[name].title, how, *cells[:-1], accuracy, numbers["stability"].text(0, 100), cells[-1],
+        steps = mean([float(n) for n in study.networks[name].steps]).text(1) if how == "pairs" else "–"
+        rows.append([LITES[name].title, how, *cells[:-1], accuracy, numbers["stability"].text(0, 100), steps, cells[-1],
                      f"{study.size.steps * numbers['gamma'].value:.2f}"])  # fmt: skip
     for name, told in PUBLISHED.items():
         spread = lambda key: "{:g} … {:g}".format(*told[key]) if key in told else "–"  # noqa: E731
         gamma = "{:.2f} … {:.2f}".format(*(study.size.steps * v for v in told["gamma"]))
         cells = [spread(key) for key in COLUMNS if key != "drift"]
         cells.insert(4, "–")
-        rows.append([f"{name}, the paper's ten classes", "paper", *cells, spread("accuracy"), spread("stability"), "–", gamma])
+        rows.append([f"{name}, the paper's ten classes", "paper", *cells, spread("accuracy"), spread("stability"), "–", "–", gamma])
     titles = [title for key, (title, _) in COLUMNS.items() if key != "drift"]
     titles.insert(4, "γ of 20 single points")
-    return table(["network", "procedure", *titles, "accuracy in %", "stable in %", "logit drift", "N·γ"], rows)
+    return table(["network", "procedure", *titles, "accuracy in %", "stable in %", "pixels to another class", "logit drift", "N·γ"], rows)
 
 
-def ranking_table(study: Study) -> str:
-    """Which of two networks has more of it, photograph by photograph."""
-    rows = []
+def ranked(study: Study) -> list[tuple[str, str, int, dict[str, list[float]]]]:
+    """Procedure, what is ranked, digits, and a column of photographs a network."""
     kinds = [("γ", lambda r: r.gamma, 4), ("P", lambda r: r.probability, 3), ("P·e^(−Nγ)", lambda r: r.score, 3), ("stable", lambda r: float(r.stable), 3)]
     by_procedure: dict[str, dict[str, Map]] = {}
     for name, how, found in maps(study):
         by_procedure.setdefault(how, {})[name] = found
-    for how, networks in by_procedure.items():
-        for title, value, digits in kinds:
-            means = {name: statistics.fmean(value(row) for row in found.rows) for name, found in networks.items()}
-            order = sorted(means, key=lambda name: means[name])
-            for a, b in itertools.combinations(order, 2):
-                gap = difference([value(row) for row in networks[b].rows], [value(row) for row in networks[a].rows])
-                rows.append([how, title, " < ".join(LITES[name].title.removeprefix("EfficientNet-") for name in order),
-                             f"{LITES[b].title.removeprefix('EfficientNet-')} − {LITES[a].title.removeprefix('EfficientNet-')}", gap.text(digits),
-                             "told apart" if gap.apart else "not told apart"])  # fmt: skip
+    columns = [(how, title, digits, {name: [value(row) for row in found.rows] for name, found in networks.items()})
+               for how, networks in by_procedure.items() for title, value, digits in kinds]  # fmt: skip
+    steps = {name: [float(n) for n in network.steps] for name, network in study.networks.items()}
+    return [*columns, ("pairs", "pixels to another class", 1, steps)]
+
+
+def ranking_table(study: Study) -> str:
+    """Which of two networks has more of it, photograph by photograph."""
+    short = {name: network.title.removeprefix("EfficientNet-") for name, network in LITES.items()}
+    rows = []
+    for how, title, digits, columns in ranked(study):
+        order = sorted(columns, key=lambda name: statistics.fmean(columns[name]))
+        if statistics.fmean(columns[order[0]]) == statistics.fmean(columns[order[-1]]):
+            rows.append([how, title, "all alike", "–", "–", "not told apart"])
+            continue
+        for a, b in itertools.combinations(order, 2):
+            gap = difference(columns[b], columns[a])
+            rows.append([how, title, " < ".join(short[name] for name in order), f"{short[b]} − {short[a]}", gap.text(digits),
+                         "told apart" if gap.apart else "not told apart"])  # fmt: skip
     return table(["procedure", "what", "order of the means", "difference", "of the same photographs", ""], rows)
 
 
@@ -124,7 +134,7 @@ def correlation_table(study: Study) -> str:
     for name, found in study.digits.items():
         for entry in found.map.correlations:
             rows.append([DIGITS[name], entry["of"], interval(entry["rows"], 2), interval(entry["auroc"]), interval(entry["classes"], 2)])
-        rows.append([DIGITS[name], "|logit drift| with N·γ", interval(found.map.drift_with_gamma, 2), "–", "–"])
+        rows.append([DIGITS[name], "size of the logit drift, with N·γ", interval(found.map.drift_with_gamma, 2), "–", "–"])
     return table(["images", "with stability", "r over images", "AUROC", "r over classes"], rows)
 
 
@@ -172,7 +182,8 @@ def drawings(study: Study) -> list[tuple[str, Drawn]]:
 def covered(drawn: Drawn) -> tuple[int, int]:
     """Intervals of pairs that hold the whole ball's γ, and how many there are. One without an upper end has to be below it."""
     slack = [1e-9 * w.gamma for w in drawn.whole]
-    return sum((p.low or 0) <= w.gamma + s and (p.high is None or w.gamma <= p.high + s) for p, w, s in zip(drawn.pairs, drawn.whole, slack)), len(drawn.pairs)
+    rows = zip(drawn.pairs, drawn.whole, slack)
+    return sum((p.low or 0) <= w.gamma + s and (p.high is None or w.gamma <= p.high + s) for p, w, s in rows), len(drawn.pairs)
 
 
 def excess(drawn: Drawn, kind: str) -> Estimate:
@@ -223,6 +234,7 @@ def records(study: Study) -> list[list[str]]:
             add_estimate(quantity, name, how, estimate)
     for name, network in study.networks.items():
         add_estimate("gamma", name, "20 single points", mean([g.gamma for g in network.paper_gamma]))
+        add_estimate("steps", name, "pairs", mean([float(n) for n in network.steps]))
     for name, digits in study.digits.items():
         add("test_accuracy", name, "", digits.training["test_accuracy"], None, None, 10_000)
         for group in [*digits.map.classes, digits.map.all]:

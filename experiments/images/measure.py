@@ -114,6 +114,11 @@ class Images(Program):
         name = f"{network}-attack{'-paper' if paper else ''}"
         return search_of(self.ask(name, "attack", network, *search(size), "--against", "random", *(("--paper",) if paper else ()), rows=rows))
 
+    def steps(self, network: str, size: Size, rows: int = 0) -> list[int]:
+        """Pixels that the search changes until the class is another one; of images that keep theirs one more than it may."""
+        result = self.ask(f"{network}-steps", "attack", network, *search(size), rows=rows)
+        return [r["steps"] if r["success"] else size.steps + 1 for r in result["rows"]]
+
     def whole_balls(self, network: str, rows: int, radius: float) -> list[Gamma]:
         return gammas_of(self.ask(f"{network}-gamma-all-r{radius:g}", "gamma", network, "--ball", "cross", rows=rows, radius=radius))
 

@@ -43,8 +43,8 @@ class Size:
     networks, photographs   which EfficientNet-Lites, and how many photographs (0: all)
     digits, epochs, each    which sets of small images, how long their networks learn, how many images of every class
     steps, candidates       of a search
-    paper                   the paper's Algorithm 2 is run too: on all photographs, and on so many small images; and a random search on
-                            photographs
+    paper                   on so many small images the paper's Algorithm 2 is run too
+    thorough                … and on photographs, and a random search: most of the time
     pairs, draws, side      γ drawn in pairs and point by point: of so many small images, and `draws` times of so many photographs, of
                             `side` × `side` pixels
     radii, calls            … at these radii (photographs: the first one), with so many calls each
@@ -59,6 +59,7 @@ class Size:
     candidates: int
     sample: int
     paper: int
+    thorough: bool
     pairs: int
     draws: int
     pair_photographs: int
@@ -69,8 +70,8 @@ class Size:
 
 
 FULL = Size(networks=tuple(LITES), photographs=0, digits=tuple(DIGITS), epochs={"mnist": 4, "fashion": 6}, each=100, steps=STEPS,
-            candidates=20, sample=200, paper=200, pairs=200, draws=20, pair_photographs=3, side=PAPER_SIDE, radii=(RADIUS, SMALL), calls=(20, 64, 256),
-            accuracy={"mnist": 0.985, "fashion": 0.895})  # fmt: skip
+            candidates=20, sample=200, paper=200, thorough=True, pairs=200, draws=20, pair_photographs=3, side=PAPER_SIDE,
+            radii=(RADIUS, SMALL), calls=(20, 64, 256), accuracy={"mnist": 0.985, "fashion": 0.895})  # fmt: skip
 QUICK = Size(networks=(MAIN,), photographs=4, digits=("mnist",), epochs={"mnist": 1, "fashion": 1}, each=20, steps=10, candidates=8,
-             sample=50, paper=0, pairs=50, draws=5, pair_photographs=1, side=40, radii=(RADIUS, SMALL), calls=(20, 64, 256),
+             sample=50, paper=0, thorough=False, pairs=50, draws=5, pair_photographs=1, side=40, radii=(RADIUS, SMALL), calls=(20, 64, 256),
              accuracy={"mnist": 0.95, "fashion": 0.8})  # fmt: skip

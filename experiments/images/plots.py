@@ -78,9 +78,10 @@ def draw_networks(study: Study, path: Path) -> None:
     figure, panels = plt.subplots(1, len(kinds), figsize=(3.3 * len(kinds), 3.2), layout="constrained")
     names = list(study.networks)
     for axes, (key, title) in zip(panels, kinds):
-        for (name, how, found), shift in zip(maps(study), [-0.12] * len(names) + [0.12] * len(names)):
+        for name, how, found in maps(study):
             e = columns_of(found)[key]
-            axes.errorbar([names.index(name) + shift], [e.value], [[e.value - e.low], [e.high - e.value]], fmt="o", markersize=4, capsize=3,
+            shift = 0.12 if study.networks[name].paper else 0.0
+            axes.errorbar([names.index(name) + (shift if how == "paper" else -shift)], [e.value], [[e.value - e.low], [e.high - e.value]], fmt="o", markersize=4, capsize=3,
                           color=STABLE if how == "pairs" else UNSTABLE, label=("γ in pairs" if how == "pairs" else "the paper's procedure")
                           if name == names[0] else None)  # fmt: skip
         scale = 100 if key == "stability" else 1
@@ -130,11 +131,11 @@ def draw_pairs(study: Study, path: Path) -> None:
                               label=f"{name}, r = {radius:g}")  # fmt: skip
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set_xscale("log")
-        axes.set_ylim(bottom=0)
         axes.set_xticks(study.size.calls, [str(calls) for calls in study.size.calls])
         axes.minorticks_off()
         dress(axes, title, "calls an image", "mean estimate over the whole ball's γ" if axes is panels.flat[0] else "")
-        axes.legend(frameon=False, fontsize=9)
+        axes.legend(frameon=False, fontsize=9, loc="lower right" if title in DIGITS.values() else "upper right")
+    panels.flat[0].set_ylim(bottom=0)
     figure.savefig(path, dpi=90)
     plt.close(figure)
 

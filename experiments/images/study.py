@@ -35,11 +35,12 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Network:
-    """An EfficientNet-Lite on the photographs. `export` is what NAME.export.json holds; `paper_gamma`: γ as the paper draws it, `paper`: all
-    of its procedure."""
+    """An EfficientNet-Lite on the photographs. `export` is what NAME.export.json holds; `steps`: pixels changed until the
+    class is another one; `paper_gamma`: γ as the paper draws it, `paper`: all of its procedure."""
 
     export: dict
     map: Map
+    steps: list[int]
     paper_gamma: list[Gamma]
     paper: Map | None
     search: Search | None  # of the main one, where there is time
@@ -130,9 +131,10 @@ def measure_photographs(study: Study, folder: Path, build: Path, reuse: bool) ->
         study.networks[name] = Network(
             export=json.loads((folder / f"{name}.export.json").read_text(encoding="utf-8")),
             map=images.map(name, size, size.sample, size.photographs),
+            steps=images.steps(name, size, size.photographs),
             paper_gamma=images.paper_gamma(name, size.photographs),
-            search=images.against_random(name, size, rows=size.photographs) if size.paper and name == MAIN else None,
-            paper=images.paper_map(name, size, size.photographs) if size.paper else None,
+            search=images.against_random(name, size, rows=size.photographs) if size.thorough and name == MAIN else None,
+            paper=images.paper_map(name, size, size.photographs) if size.thorough else None,
         )
         print(f"  {LITES[name].title}: measured in {time.monotonic() - start:.0f} s", flush=True)
     start = time.monotonic()
@@ -163,13 +165,13 @@ def main() -> int:
                            out="folder for models, images and results [out/images]")  # fmt: skip
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="one of the two alone")
     parser.add_argument("--photographs", type=int, help="the first of them alone; 20 with labels come first")
-    parser.add_argument("--short", action="store_true", help="without the paper's own search and a random one on photographs: most of the time")
+    parser.add_argument("--short", action="store_true", help="without the paper's own search and a random one on photographs, which take most of the time")
     parser.add_argument("--stop-before-measuring", action="store_true", help="fetch, export and train only")
     options = parser.parse_args()
     out: Path = options.out or options.default_out
     size = QUICK if options.quick else FULL
     if options.short:
-        size = replace(size, paper=0)
+        size = replace(size, thorough=False)
     if options.photographs is not None:
         size = replace(size, photographs=options.photographs)
     photographs, digits = out / "models" / "lite", {name: out / "models" / name for name in size.digits if "digits" in options.parts}
