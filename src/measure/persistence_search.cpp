@@ -72,6 +72,7 @@ double pair_variance(std::span<const PairCount> stages) {
 Line fit(std::span<const PairCount> stages, double level_asked, double slope, double centre) {
   constexpr int kRounds = 5;
   constexpr double kFarthest = 2.5, kLongestStep = 1;  // probits
+  const double farthest = std::max(kFarthest, std::abs(level_asked) + 1);
   const double variance = pair_variance(stages);
   Line line;
   for (int round = 0; round < kRounds; ++round) {
@@ -88,7 +89,7 @@ Line fit(std::span<const PairCount> stages, double level_asked, double slope, do
       // At first every point's own frequency, which is near enough to start from.
       const double start = normal_quantile((2 * pairs * p + 0.5) / (2 * pairs + 1));
       const double known = round == 0 ? start : last.level + last.slope * (x - last.centre);
-      const double eta = std::clamp(known, -kFarthest, kFarthest);
+      const double eta = std::clamp(known, -farthest, farthest);
       const double mean = normal_cdf(eta), density = std::exp(-eta * eta / 2) / std::sqrt(2 * M_PI);
       const double off = eta - level_asked;
       const double bend = kBendInProbits * off * off + kBendInSigma * slope * away * away;
