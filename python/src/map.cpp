@@ -172,8 +172,8 @@ nb::tuple answers_of(const SavedMap& map, const std::vector<double>& log_odds,
 }
 
 std::vector<double> log_odds_of_all(const std::vector<double>& probabilities) {
-  std::vector<double> result;
-  for (const double p : probabilities) result.push_back(log_odds_of(p));
+  std::vector<double> result(probabilities.size());
+  std::transform(probabilities.begin(), probabilities.end(), result.begin(), log_odds_of);
   return result;
 }
 
