@@ -13,12 +13,12 @@ namespace {
 
 // Normal numbers that stand for all: the rule of the trapezoid, whose error is out of sight for smooth
 // functions.
-constexpr int kNodes = 61;
+constexpr int kNodes = 61, kMiddle = 30;
 constexpr double kStep = 0.2;
 
 constexpr double kSpreadOfLength = 0.7;  // of a normal vector of many dimensions
 
-double node(int i) { return kStep * (i - kNodes / 2); }
+double node(int i) { return kStep * (i - kMiddle); }
 double weight(int i) { return kStep * std::exp(-node(i) * node(i) / 2) / std::sqrt(2 * M_PI); }
 
 double length(std::span<const double> z) {
