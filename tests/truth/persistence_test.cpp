@@ -271,10 +271,6 @@ TEST(Coverage, PersistenceWhereBoundariesBend) {
   for (const Known& known : kBent) expect_coverage(known, 0.7, 0.02);
 }
 
-TEST(Coverage, PersistenceForAHighGamma) {
-  expect_coverage({"ball-class", 50, {{"r", 5}}, 0, .572960}, 0.99, 0.02);
-}
-
 TEST(Coverage, PersistenceInOneDimension) {
   for (const double precision : {0.05, 0.1, 0.2}) expect_coverage(kInterval, 0.9, precision);
 }
