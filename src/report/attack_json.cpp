@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base64.hpp"
 #include "gamma_json.hpp"
 #include "harmonia/report/attack_pictures.hpp"
 #include "harmonia/report/attack_report.hpp"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base64.hpp"
 #include "gamma_json.hpp"
 #include "harmonia/report/gamma_report.hpp"
 
@@ -10,21 +11,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kEach = kShownImages / 2;
-
-// RFC 4648.
-std::string base64(const std::string& bytes) {
-  static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      bits = bits << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      text += i + k > bytes.size() ? '=' : kLetters[bits >> (18U - 6U * k) & 63U];
-  }
-  return text;
-}
 
 // The image, made smaller if it is larger than what is shown.
 Image thumbnail(const ImageShape& shape, const double* values) {

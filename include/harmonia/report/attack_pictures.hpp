@@ -20,7 +20,4 @@ std::vector<std::size_t> strip_steps(const AttackRow& row, std::size_t count);
 /// bytes of a PNG file. [Kersting 2024, figure 6]
 std::string strip_png(const AttackRow& row, const AttackOptions& options);
 
-/// Bytes as text of base 64.
-std::string base64(const std::string& bytes);
-
 }  // namespace harmonia
