@@ -71,8 +71,10 @@ class CallableModel final : public Model {
 
   const ModelInfo& info() const override { return info_; }
 
-  // Points written where the function will find them need not be copied.
+  // Points written where the function will find them need not be copied. Several threads would be lent the
+  // same memory: until evaluate() is called, nothing tells that it is in use.
   void* batch_memory(std::size_t rows) const override {
+    if (info_.reentrant) return nullptr;
     const nb::gil_scoped_acquire held;
     return buffer(rows)->data;
   }

@@ -98,44 +98,6 @@ void RowBall::check_bounds() {
   }
 }
 
-RowBall::Place RowBall::place(std::uint64_t unit, std::size_t p) const {
-  Place place;
-  place.radius = ball_->options().radius * geometry_->radii[shape_.paired ? p / 2 : p];
-  place.sign = shape_.paired && p % 2 == 1 ? -1 : 1;
-  switch (ball_->options().kind) {
-    case BallKind::one_hot:
-      place.sign = unit % 2 == 1 ? -1 : 1;
-      place.own = column(unit / 2);
-      place.extra = place.sign;
-      break;
-    case BallKind::cross:
-      place.own = column(unit);
-      place.extra = place.sign;
-      break;
-    case BallKind::anti_simplex:
-      place.sign = -1;
-      [[fallthrough]];
-    case BallKind::simplex:
-    case BallKind::simplex_pairs:
-      if (unit < moved_) {
-        place.base = place.sign * geometry_->rest;
-        place.extra = place.sign * geometry_->own;
-        place.own = column(unit);
-      } else {
-        place.base = place.sign * geometry_->last;
-      }
-      break;
-    case BallKind::pixel:
-    case BallKind::patch:
-      place.block = unit;
-      place.extra = place.sign / std::sqrt(static_cast<double>(blocks().size(unit)));
-      break;
-    default:
-      place.dense = true;
-  }
-  return place;
-}
-
 double RowBall::constrained(std::size_t column, double displacement, bool own) const {
   const Feature& feature = ball_->schema()[column];
   if (feature.integer) {

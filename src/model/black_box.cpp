@@ -14,7 +14,8 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of a wave
-constexpr std::size_t kWaveOfThread = 16384;               // points, and one batch at least
+constexpr std::size_t kWaveAlone = 4096;      // points, and one batch at least: what the caches hold
+constexpr std::size_t kWaveOfThread = 16384;  // of several, so that they seldom wait for each other
 constexpr double kWaveSeconds = 0.05;  // between two signs of progress, if that many points take longer
 
 }  // namespace
@@ -31,26 +32,26 @@ template <class T>
 class BlackBox::TypedWorker final : public Worker {
  public:
   TypedWorker(const Model& model, std::size_t slots) : model_(model), inputs_(model.info().inputs) {
-    if (model.batch_memory(slots) != nullptr) {
-      slots_.resize(kLent);
-      return;
-    }
+    if (model.batch_memory(slots) != nullptr) return;
     own_.resize(slots, inputs_);
     slots_.resize(std::bit_ceil(slots));
     points_ = own_.row(0);
   }
 
   RowsView put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) override {
-    if (own_.rows() == 0) points_ = static_cast<T*>(model_.batch_memory(count));
+    if (lent()) points_ = static_cast<T*>(model_.batch_memory(count));
     put_all(requests, skip, count);
     return MatrixView<const T>{points_, count, inputs_};
   }
 
  private:
   static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
-  static constexpr std::size_t kLent = 4;  // slots that are remembered of memory that is lent for one batch
 
-  // What a slot holds: a base of a row's ball, with the coordinate `own` or those of a block replaced.
+  // The memory is the model's, and nothing is known of what it holds.
+  bool lent() const { return slots_.empty(); }
+
+  // What a slot of our own memory holds: a base of a row's ball, with the coordinate `own` or those of a
+  // block replaced.
   struct Slot {
     std::uint64_t row = kNobody;
     double radius = 0, base = 0;
@@ -65,20 +66,68 @@ class BlackBox::TypedWorker final : public Worker {
     std::size_t slot = 0;
     for (auto request = requests.begin(); slot < count; ++request, skip = 0) {
       const RowBall& ball = *request->ball;
-      if (request->centre && skip == 0) put_place(slot++, ball, {});
+      if (request->centre && skip == 0) put_centre(slot++, ball);
       if (request->centre && skip > 0) --skip;
-      const std::size_t points = ball.shape().points();
+      const std::size_t points = ball.shape().points(), first = slot;
+      if (lent()) before_.resize(points);
       std::size_t p = skip % points;
       for (std::uint64_t i = skip / points; i < request->count; ++i, p = 0) {
-        for (; p < points && slot < count; ++p) put_point(slot++, ball, request->unit(i), p);
+        for (; p < points && slot < count; ++p, ++slot) {
+          const std::uint64_t unit = request->unit(i);
+          const bool follows = lent() && slot - first >= points;
+          if (follows && ball.one_feature(unit) && before_[p].own != RowBall::Place::kNone) {
+            put_next(slot, ball, unit, before_[p]);
+            continue;
+          }
+          const RowBall::Place place = ball.place(unit, p);
+          if (place.dense) {
+            put_dense(slot, ball, unit, place);
+          } else if (lent()) {
+            put_after(slot, ball, place, follows ? &before_[p] : nullptr);
+            before_[p] = place;
+          } else {
+            put_place(slot, ball, place);
+          }
+        }
         if (slot == count) return;
       }
     }
   }
 
-  void put_point(std::size_t slot, const RowBall& ball, std::uint64_t unit, std::size_t p) {
-    const RowBall::Place place = ball.place(unit, p);
-    place.dense ? put_dense(slot, ball, unit, place) : put_place(slot, ball, place);
+  void put_centre(std::size_t slot, const RowBall& ball) {
+    lent() ? put_after(slot, ball, {}, nullptr) : put_place(slot, ball, {});
+  }
+
+  // The same point of the unit before, with another feature moved.
+  void put_next(std::size_t slot, const RowBall& ball, std::uint64_t unit, RowBall::Place& place) const {
+    T* const out = point(slot);
+    std::copy_n(out - before_.size() * inputs_, inputs_, out);
+    out[place.own] = static_cast<T>(ball.base_coordinate(place, place.own));
+    place.own = ball.column(unit);
+    out[place.own] = static_cast<T>(ball.own_coordinate(place));
+  }
+
+  // A point is mostly the same point of the unit before with one coordinate, or one block, changed.
+  void put_after(std::size_t slot, const RowBall& ball, const RowBall::Place& place,
+                 const RowBall::Place* before) {
+    T* const out = point(slot);
+    if (before != nullptr && before->base == place.base) {
+      std::copy_n(out - before_.size() * inputs_, inputs_, out);
+      if (before->own != RowBall::Place::kNone)
+        out[before->own] = static_cast<T>(ball.base_coordinate(place, before->own));
+      if (before->block != RowBall::Place::kNone) take_back(out, ball, place, before->block);
+    } else {
+      ball.fill(place, std::span<T>(out, inputs_));
+    }
+    write_own(out, ball, place);
+  }
+
+  void write_own(T* out, const RowBall& ball, const RowBall::Place& place) const {
+    if (place.own != RowBall::Place::kNone) out[place.own] = static_cast<T>(ball.own_coordinate(place));
+    if (place.block != RowBall::Place::kNone) {
+      ball.blocks().each(place.block,
+                         [&](std::size_t j) { out[j] = static_cast<T>(ball.block_coordinate(place, j)); });
+    }
   }
 
   void put_place(std::size_t slot, const RowBall& ball, const RowBall::Place& place) {
@@ -88,7 +137,7 @@ class BlackBox::TypedWorker final : public Worker {
       return other.row == ball.row() && other.base == place.base &&
              (other.radius == place.radius || place.base == 0);
     };
-    if (own_.rows() == 0 || !has_base(held)) {
+    if (!has_base(held)) {
       // The point before, or the one before its mirror image, mostly has the base: copying is less than
       // making it.
       std::size_t back = std::min<std::size_t>(slot, 2);
@@ -108,11 +157,7 @@ class BlackBox::TypedWorker final : public Worker {
     // Undo the one write instead of filling the row again.
     if (held.own != RowBall::Place::kNone)
       out[held.own] = static_cast<T>(ball.base_coordinate(place, held.own));
-    if (place.own != RowBall::Place::kNone) out[place.own] = static_cast<T>(ball.own_coordinate(place));
-    if (place.block != RowBall::Place::kNone) {
-      ball.blocks().each(place.block,
-                         [&](std::size_t j) { out[j] = static_cast<T>(ball.block_coordinate(place, j)); });
-    }
+    write_own(out, ball, place);
     held = {ball.row(), place.radius, place.base, place.own, place.block};
   }
 
@@ -130,14 +175,15 @@ class BlackBox::TypedWorker final : public Worker {
       direction_unit_ = unit;
     }
     ball.fill_dense(place, direction_, std::span<T>(point(slot), inputs_));
-    slot_at(slot).row = kNobody;
+    if (!lent()) slot_at(slot).row = kNobody;
   }
 
   const Model& model_;
   std::size_t inputs_;
   Matrix<T> own_;  // none if the model lends its own
   T* points_ = nullptr;
-  std::vector<Slot> slots_;  // as many as a power of two
+  std::vector<Slot> slots_;             // as many as a power of two; none of memory that is lent
+  std::vector<RowBall::Place> before_;  // the points of the unit before, in memory that is lent
   std::vector<double> direction_;
   std::uint64_t direction_row_ = kNobody, direction_unit_ = 0;
 };
@@ -196,7 +242,9 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
 
 void BlackBox::pace(std::uint64_t points, double seconds) {
   const std::size_t affordable = kWaveBytes / (sizeof(double) * model_.info().outputs);
-  const std::size_t most = std::max(batch(), std::min(affordable, kWaveOfThread * workers_.size()));
+  const std::size_t threads = workers_.size();
+  const std::size_t most =
+      std::max(batch(), std::min(affordable, threads > 1 ? kWaveOfThread * threads : kWaveAlone));
   if (seconds < kWaveSeconds / 4 && 2 * points > wave_) wave_ = std::min(4 * wave_, most);
   if (seconds > kWaveSeconds) wave_ = std::max(wave_ / 2, batch());
 }
@@ -204,8 +252,10 @@ void BlackBox::pace(std::uint64_t points, double seconds) {
 void BlackBox::check(std::span<const PointRequest> requests, std::uint64_t skip,
                      MatrixView<const double> y) const {
   const double* const end = y.data + y.rows * y.columns;
+  bool finite = true;  // a loop without a way out, which runs in vectors
+  for (const double* answer = y.data; answer != end; ++answer) finite &= std::isfinite(*answer);
+  if (finite) return;
   const double* const wrong = std::find_if(y.data, end, [](double answer) { return !std::isfinite(answer); });
-  if (wrong == end) return;
   const auto at = static_cast<std::size_t>(wrong - y.data);
   std::uint64_t point = skip + at / y.columns;
   auto request = requests.begin();

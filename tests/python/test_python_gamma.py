@@ -316,6 +316,9 @@ def test_several_threads_call_a_function_when_asked():
     result = hm.gamma(function, np.repeat(X, 4, axis=0), radius=0.1, threads=3, batch=60)
     assert len(seen) > 1
     np.testing.assert_allclose(result.gamma, 0.01, rtol=1e-9)
+    for _ in range(20):  # every thread's points are its own, also where the function takes no time
+        result = hm.gamma(bowl, np.repeat(X, 400, axis=0), radius=0.1, threads=4, batch=60)
+        np.testing.assert_allclose(result.gamma, 0.01, rtol=1e-9)
     seen.clear()
     hm.gamma(function, X, radius=0.1, batch=60)
     assert seen == {threading.get_ident()}

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -187,6 +188,10 @@ class RowBall {
     double sign = 1;
   };
   Place place(std::uint64_t unit, std::size_t p) const;
+  /// The unit moves one feature against the base, so that place() of all such units differ in `own` alone.
+  bool one_feature(std::uint64_t unit) const { return shape_.one_feature && unit < moved_; }
+  /// The column of moved feature k.
+  std::size_t column(std::uint64_t k) const { return all_move_ ? k : columns_[k]; }
 
   /// The base's coordinates.
   void fill(const Place& place, std::span<double> out) const;
@@ -221,7 +226,6 @@ class RowBall {
 
  private:
   bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
-  std::size_t column(std::uint64_t k) const { return all_move_ ? k : columns_[k]; }
   double largest_component(std::size_t column) const;
   void check_bounds();
   double scaled_base_coordinate(const Place& place, std::size_t column) const;
@@ -246,5 +250,43 @@ class RowBall {
   BallShape shape_;
   const BallGeometry* geometry_ = nullptr;  // if any feature moves
 };
+
+inline RowBall::Place RowBall::place(std::uint64_t unit, std::size_t p) const {
+  Place place;
+  place.radius = ball_->options().radius * geometry_->radii[shape_.paired ? p / 2 : p];
+  place.sign = shape_.paired && p % 2 == 1 ? -1 : 1;
+  switch (ball_->options().kind) {
+    case BallKind::one_hot:
+      place.sign = unit % 2 == 1 ? -1 : 1;
+      place.own = column(unit / 2);
+      place.extra = place.sign;
+      break;
+    case BallKind::cross:
+      place.own = column(unit);
+      place.extra = place.sign;
+      break;
+    case BallKind::anti_simplex:
+      place.sign = -1;
+      [[fallthrough]];
+    case BallKind::simplex:
+    case BallKind::simplex_pairs:
+      if (unit < moved_) {
+        place.base = place.sign * geometry_->rest;
+        place.extra = place.sign * geometry_->own;
+        place.own = column(unit);
+      } else {
+        place.base = place.sign * geometry_->last;
+      }
+      break;
+    case BallKind::pixel:
+    case BallKind::patch:
+      place.block = unit;
+      place.extra = place.sign / std::sqrt(static_cast<double>(blocks().size(unit)));
+      break;
+    default:
+      place.dense = true;
+  }
+  return place;
+}
 
 }  // namespace harmonia

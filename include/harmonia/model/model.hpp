@@ -36,8 +36,8 @@ class Model {
   /// Safe to call from several threads if info().reentrant.
   virtual void evaluate(RowsView x, MutableRowsView y) const = 0;
   /// Where the rows of the next call of evaluate(), `rows` at most, are best written: memory of the model,
-  /// which that call spoils, for one that hands its rows on and may be called from one thread alone. Null:
-  /// anywhere.
+  /// which that call spoils, for one that hands its rows on. Never of a model that is reentrant: the memory
+  /// is there once. Null: anywhere.
   virtual void* batch_memory(std::size_t /*rows*/) const { return nullptr; }
 };
 
