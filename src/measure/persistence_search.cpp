@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint64_t kQuickLook = 4,
                         kLongerLook = 16;    // times the first look, before a close sigma is passed over
-constexpr std::uint64_t kPilotPairs = 32;    // at each of two sigmas
+constexpr std::uint64_t kPilotPairs = 32;    // at the first three sigmas, or …
+constexpr std::uint64_t kPilotShare = 8;     // … one in so many of the fewest pairs
 constexpr double kFewestOfAKind = 40;        // samples that keep or lose the class, expected
 constexpr std::uint64_t kFewestPairs = 192;  // before an interval is believed
 constexpr std::uint64_t kFewestMore = 32;    // at a time
@@ -70,12 +71,13 @@ double pair_variance(std::span<const PairCount> stages) {
 // The line of largest likelihood, by Fisher's scoring. `slope`, per unit of log sigma, and `centre`, log
 // sigma, are what is known so far.
 Line fit(std::span<const PairCount> stages, double level_asked, double slope, double centre) {
-  constexpr int kRounds = 5;
-  constexpr double kFarthest = 2.5, kLongestStep = 1;  // probits
-  const double farthest = std::max(kFarthest, std::abs(level_asked) + 1);
+  constexpr int kMostRounds = 30, kCarefulRounds = 3;
+  constexpr double kSettled = 1e-9;
+  // In probits. Where the line says that nothing is lost, samples of which nothing was lost weigh nothing.
+  constexpr double kFarthest = 7, kLongStep = 1, kLongestStep = 4;
   const double variance = pair_variance(stages);
   Line line;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kMostRounds; ++round) {
     const Line last = line;
     struct Point {
       double x, y, weight;
@@ -89,12 +91,13 @@ Line fit(std::span<const PairCount> stages, double level_asked, double slope, do
       // At first every point's own frequency, which is near enough to start from.
       const double start = normal_quantile((2 * pairs * p + 0.5) / (2 * pairs + 1));
       const double known = round == 0 ? start : last.level + last.slope * (x - last.centre);
-      const double eta = std::clamp(known, -farthest, farthest);
+      const double eta = std::clamp(known, -kFarthest, kFarthest);
       const double mean = normal_cdf(eta), density = std::exp(-eta * eta / 2) / std::sqrt(2 * M_PI);
       const double off = eta - level_asked;
       const double bend = kBendInProbits * off * off + kBendInSigma * slope * away * away;
       const double spread = variance * mean * (1 - mean) / pairs / (density * density);
-      const double step = std::clamp((p - mean) / density, -kLongestStep, kLongestStep);
+      const double longest = round < kCarefulRounds ? kLongStep : kLongestStep;
+      const double step = std::clamp((p - mean) / density, -longest, longest);
       points.push_back({x, eta + step, 1 / (spread + bend * bend)});
       line.weight += points.back().weight;
       line.pairs += stage.pairs;
@@ -108,6 +111,8 @@ Line fit(std::span<const PairCount> stages, double level_asked, double slope, do
       line.slope += point.weight * (point.x - line.centre) * (point.y - line.level);
     }
     line.slope /= line.spread;
+    const double root = line.root(level_asked);
+    if (round > kCarefulRounds && std::abs(root - last.root(level_asked)) <= kSettled * std::abs(root)) break;
   }
   return line;
 }
@@ -289,10 +294,10 @@ bool PersistenceSearch::refine() {
   if (below_ == 0) return finish(PersistenceOutcome::censored_high, above_, std::nullopt);
   const double asked = normal_quantile(gamma_);
   double centre = std::log(centre_), spread = kPilotSpread, slope = 0;
-  std::uint64_t pairs = kPilotPairs;
   const auto fewest = static_cast<std::uint64_t>(
       std::max<double>(kFewestPairs, kFewestOfAKind / std::min(gamma_, 1 - gamma_)));
   const std::uint64_t most_pairs = std::max(options_.most / 2, fewest);
+  std::uint64_t pairs = std::max(kPilotPairs, fewest / kPilotShare);
   const auto inside = [&](double x) { return std::clamp(x, std::log(above_), std::log(below_)); };
   for (std::size_t stage = kSigmasAStage;; stage += kSigmasAStage) {
     if (stages_.size() < stage) {
@@ -319,14 +324,18 @@ bool PersistenceSearch::refine() {
     }
     const double seen = static_cast<double>(line.pairs);
     double more = seen;
-    if (bounded) {
-      const double reach = 3 * spread;
+    if (root > 0) {
+      const double reach = std::max(kPilotSpread, 3 * spread);
       centre = inside(std::clamp(-std::log(root), centre - reach, centre + reach));
+    }
+    if (bounded) {
       slope = line.slope * root;
       spread = std::clamp(kSpreadInProbits / slope, kLeastSpread, kMostSpread);
       const double share = half / options_.precision;
-      more = std::min(seen * (1.03 * share * share - 1), 4 * seen);
-    } else {
+      // In few large steps: a small one that loses nothing, or one sample, says little of a high level.
+      more = std::max(std::min(seen * (1.03 * share * share - 1), 4 * seen),
+                      std::min(static_cast<double>(fewest) - seen, 4 * seen));
+    } else if (root <= 0) {
       // The slope is not seen yet: towards the level, if that is far, and more samples.
       const double off = (line.level - asked) * std::sqrt(line.weight);
       if (std::abs(off) > 2) centre = inside(centre + (off > 0 ? 2 : -2) * spread);

@@ -17,8 +17,10 @@ struct Counted {
   std::vector<char> y;
 
   void add(double value, char outcome, int times) {
-    x.insert(x.end(), static_cast<std::size_t>(times), value);
-    y.insert(y.end(), static_cast<std::size_t>(times), outcome);
+    for (int i = 0; i < times; ++i) {
+      x.push_back(value);
+      y.push_back(outcome);
+    }
   }
   MatrixView<const double> view() const { return {x.data(), x.size(), 1}; }
 };
