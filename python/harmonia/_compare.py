@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._data import DataLike
 from ._errors import UsageError
-from ._measure import ModelLike, call_text, native_arguments, open_subject, warn
+from ._measure import ImageChoice, ModelLike, call_text, native_arguments, open_subject, warn
 from ._models import Choice
 from ._progress import Progress, shown
 from ._result import page_of, save_text
@@ -33,6 +33,11 @@ _OPTIONS: dict[str, Any] = {
     "scale": "none",
     "schema": None,
     "paper": False,
+    "description": None,
+    "size": None,
+    "grey": False,
+    "labels": None,
+    "pixel_range": "free",
     "method": None,
     "margin": False,
     "binary": False,
@@ -223,7 +228,11 @@ def _asked(function: str, radius: Any, options: Mapping[str, Any]) -> dict[str, 
 def _open(models: Sequence[ModelLike], X: DataLike, asked: Mapping[str, Any]) -> Any:
     choice = Choice(*(asked[k] for k in ("method", "margin", "binary", "missing", "as_frame", "dtype")), asked["threads"] or 0)
     chosen = {name: asked[name] for name in ("columns", "drop", "id", "label", "feature_names", "seed")}
-    return open_subject(models, X, choice, **chosen)
+    images = ImageChoice.of(asked, X)
+    opened, data, table = open_subject(models, X, choice, **chosen, image_choice=images)
+    arguments = native_arguments(asked, table)
+    images.tell(arguments, models[0], opened[0], X, asked["pixel_range"])
+    return opened, data, table, arguments
 
 
 def compare(
@@ -244,9 +253,9 @@ def compare(
     """
     asked = _asked("compare", radius, options)
     named = isinstance(models, Mapping)
-    opened, data, table = _open(list(models.values()) if named else list(models), X, asked)  # type: ignore[union-attr]
+    each = list(models.values()) if named else list(models)  # type: ignore[union-attr]
+    opened, data, table, arguments = _open(each, X, asked)
     names = [str(name) for name in models] if named else _apart([model.name for model in opened])
-    arguments = native_arguments(asked, table)
     arguments.call = call_text("compare", opened, data, asked)
     with shown(progress, "comparing models") as tell:
         native = _native.compare(opened, names, data, arguments, tell)
@@ -277,8 +286,7 @@ def sweep(
     """
     each = _native.parse_radii(radii if isinstance(radii, str) else ",".join(repr(float(r)) for r in radii))
     asked = _asked("sweep", each[0], options)
-    (model,), data, table = _open([f], X, asked)
-    arguments = native_arguments(asked, table)
+    (model,), data, _, arguments = _open([f], X, asked)
     del asked["radius"]
     arguments.call = call_text("sweep", [model], data, {"radii": radii, **asked})
     with shown(progress, f"sweep of {model.name}") as tell:

@@ -122,23 +122,14 @@ def gamma(
     """
     asked = {k: v for k, v in locals().items() if k not in ("f", "X", "progress")}
     choice = Choice(method, margin, binary, missing, as_frame, dtype, threads or 0)
-    asked_images = ImageChoice(
-        os.fspath(description) if description is not None else "",
-        size or ("100x100" if paper and is_image_data(X) else ""),
-        grey or (paper and is_image_data(X)),
-        os.fspath(labels) if labels is not None else "",
-    )
+    asked_images = ImageChoice.of(asked, X)
     asked["radius"] = radius if radius is not None else 100.0 if paper and is_image_data(X) else 0.05
-    images = asked_images.ask(f, X)
     (model,), data, table = open_subject(
         [f], X, choice, columns, drop, id, label, feature_names, seed, asked_images
     )
     arguments = native_arguments(asked, table)
-    arguments.images = images
-    arguments.pixel_range = pixel_range
     arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
-    if as_address(f) is not None:
-        arguments.margin = margin or images.measures_logits(model.name, margin, arguments.model_output)
+    asked_images.tell(arguments, f, model, X, pixel_range)
     arguments.call = call_text("gamma", [model], data, asked)
     with shown(progress, f"gamma of {model.name}") as tell:
         native = _native.gamma(model, data, arguments, tell)
@@ -155,6 +146,27 @@ class ImageChoice:
     size: str = ""
     grey: bool = False
     labels: str = ""
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any], X: DataLike) -> "ImageChoice":
+        """What options say; the paper's own procedure has a size and no colours."""
+        paper = asked["paper"] and is_image_data(X)
+        return cls(
+            os.fspath(asked["description"]) if asked["description"] is not None else "",
+            asked["size"] or ("100x100" if paper else ""),
+            asked["grey"] or paper,
+            os.fspath(asked["labels"]) if asked["labels"] is not None else "",
+        )
+
+    def tell(
+        self, arguments: _native.Arguments, f: ModelLike, model: _native.Model, X: DataLike, pixel_range: str
+    ) -> None:
+        """Puts what is known of the images into the options of a measurement."""
+        arguments.images = self.ask(f, X)
+        arguments.pixel_range = pixel_range
+        if as_address(f) is not None:
+            measures_logits = arguments.images.measures_logits
+            arguments.margin |= measures_logits(model.name, arguments.margin, arguments.model_output)
 
     def ask(self, f: ModelLike, X: DataLike) -> _native.Images:
         """How the images of X come to the model."""

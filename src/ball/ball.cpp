@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -47,6 +48,11 @@ bool is_plain(const Schema& schema) {
     if (feature.scale != 1 || feature.bounded() || feature.integer || feature.fixed) return false;
   }
   return true;
+}
+
+bool only_scaled(const Schema& schema) {
+  return std::none_of(schema.begin(), schema.end(),
+                      [](const Feature& feature) { return feature.bounded() || feature.integer; });
 }
 
 }  // namespace
@@ -119,6 +125,9 @@ Ball::Ball(BallOptions options, Schema schema, std::uint64_t seed)
                                               ball_name(options_)));
   }
   if (plain_) schema_ = {};
+  if (!plain_ && only_scaled(schema_)) {
+    for (const Feature& feature : schema_) scales_.push_back(feature.scale);
+  }
 }
 
 BallShape Ball::shape(std::size_t moved) const {

@@ -63,7 +63,7 @@ RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row)
   shape_ = ball.shape(moved_);
   if (moved_ == 0) shape_.units = 0;
   if (moved_ > 0) geometry_ = &ball.geometry(moved_);
-  if (!ball.plain()) check_bounds();
+  if (!ball.plain() && ball.scales().empty()) check_bounds();
 }
 
 // The largest component of a direction in a column, so that bounds beyond it cut nothing short.
@@ -116,14 +116,14 @@ double RowBall::constrained(std::size_t column, double displacement, bool own) c
   return displacement;
 }
 
-double RowBall::scaled_base_coordinate(const Place& place, std::size_t column) const {
+double RowBall::schema_base_coordinate(const Place& place, std::size_t column) const {
   const Feature& feature = ball_->schema()[column];
   const double displacement = (place.radius * feature.scale) * place.base;
   if (feature.integer || feature.bounded()) return x_[column] + constrained(column, displacement, false);
   return x_[column] + displacement;
 }
 
-double RowBall::scaled_own_coordinate(const Place& place) const {
+double RowBall::schema_own_coordinate(const Place& place) const {
   const Feature& feature = ball_->schema()[place.own];
   const double step = place.radius * feature.scale;
   if (feature.integer || feature.bounded()) {
@@ -132,7 +132,7 @@ double RowBall::scaled_own_coordinate(const Place& place) const {
   return base_coordinate(place, place.own) + step * place.extra;
 }
 
-double RowBall::scaled_block_coordinate(const Place& place, std::size_t column) const {
+double RowBall::schema_block_coordinate(const Place& place, std::size_t column) const {
   const Feature& feature = ball_->schema()[column];
   const double displacement = (place.radius * feature.scale) * place.extra;
   if (feature.integer || feature.bounded()) return x_[column] + constrained(column, displacement, true);

@@ -38,6 +38,21 @@ def test_a_function_gets_the_pixels(photos):
     assert package.gamma(lambda rows: rows.sum(axis=1), str(photos), paper=True).radius == 100
 
 
+def test_compare_and_sweep_take_images(harmonia, photos, tmp_path):
+    options = {"ball": "patch:2", "size": "12x10", "grey": True}
+    one = package.gamma(tmp_path / "net.onnx", str(photos), radius=10.0, **options).summary.mean
+    swept = package.sweep(tmp_path / "net.onnx", str(photos), [10.0, 20.0], **options)
+    assert swept.mean[0] == one
+    compared = package.compare([tmp_path / "net.onnx", tmp_path / "net.onnx"], str(photos), 10.0, **options)
+    done = harmonia("compare", tmp_path / "net.onnx", tmp_path / "net.onnx", photos, "--radius", 10, "--ball", "patch:2",
+                    "--size", "12x10", "--grey", "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    theirs = json.loads((tmp_path / "out.json").read_text())
+    assert json.loads(compared.to_json())["options"] == theirs["options"]
+    with pytest.raises(package.UsageError, match="are of images; the data is a table"):
+        package.sweep("fn:f2", "uniform:3", [0.1], size="8x8")
+
+
 def test_options_of_images_for_a_table():
     with pytest.raises(package.UsageError, match="are of images; the data is a table"):
         package.gamma("fn:f2", "uniform:3", grey=True)

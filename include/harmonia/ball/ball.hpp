@@ -134,6 +134,8 @@ class Ball {
   std::uint64_t seed() const { return seed_; }
   /// No feature has a scale, bounds, whole numbers or a fixed value.
   bool plain() const { return plain_; }
+  /// The features' scales, if nothing but scales and fixed values makes them more than plain; else empty.
+  std::span<const double> scales() const { return scales_; }
   /// The shape around a row of which `moved` features move.
   BallShape shape(std::size_t moved) const;
   /// The geometry in `moved` dimensions, at least one, made when first asked for. Safe to call from several
@@ -147,6 +149,7 @@ class Ball {
   Schema schema_;
   std::uint64_t seed_;
   bool plain_;
+  std::vector<double> scales_;
   std::shared_ptr<struct BallCache> cache_;
 };
 
@@ -199,19 +202,24 @@ class RowBall {
   /// The base's coordinate in one column, as fill() gives it.
   double base_coordinate(const Place& place, std::size_t column) const {
     if (!moves(column) || place.base == 0) return x_[column];
-    return ball_->plain() ? x_[column] + place.radius * place.base : scaled_base_coordinate(place, column);
+    if (ball_->plain()) return x_[column] + place.radius * place.base;
+    if (const auto scales = ball_->scales(); !scales.empty())
+      return x_[column] + (place.radius * scales[column]) * place.base;
+    return schema_base_coordinate(place, column);
   }
   /// The replaced coordinate.
   double own_coordinate(const Place& place) const {
-    return ball_->plain() ? base_coordinate(place, place.own) + place.radius * place.extra
-                          : scaled_own_coordinate(place);
+    if (ball_->plain()) return base_coordinate(place, place.own) + place.radius * place.extra;
+    if (const auto scales = ball_->scales(); !scales.empty())
+      return base_coordinate(place, place.own) + (place.radius * scales[place.own]) * place.extra;
+    return schema_own_coordinate(place);
   }
   /// The blocks of a ball of blocks.
   ImageBlocks blocks() const { return {ball_->options().image, ball_->options().block_side()}; }
   /// The coordinate of a column of the place's block.
   double block_coordinate(const Place& place, std::size_t column) const {
     if (!moves(column)) return x_[column];
-    return ball_->plain() ? x_[column] + place.radius * place.extra : scaled_block_coordinate(place, column);
+    return ball_->plain() ? x_[column] + place.radius * place.extra : schema_block_coordinate(place, column);
   }
   /// The direction vector of a unit that is dense or a block, one component a column; 0 where the feature
   /// does not move.
@@ -228,9 +236,9 @@ class RowBall {
   bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
   double largest_component(std::size_t column) const;
   void check_bounds();
-  double scaled_base_coordinate(const Place& place, std::size_t column) const;
-  double scaled_own_coordinate(const Place& place) const;
-  double scaled_block_coordinate(const Place& place, std::size_t column) const;
+  double schema_base_coordinate(const Place& place, std::size_t column) const;
+  double schema_own_coordinate(const Place& place) const;
+  double schema_block_coordinate(const Place& place, std::size_t column) const;
   double constrained(std::size_t column, double displacement, bool own) const;
   template <class T>
   void fill_as(const Place& place, std::span<T> out) const;
