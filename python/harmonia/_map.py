@@ -38,7 +38,7 @@ class MapAnswer:
     """
 
     probability: NDArray[np.float64]  #: that the row's class outlasts the search
-    low: NDArray[np.float64]  #: interval, from the coefficients' errors and gamma's interval
+    low: NDArray[np.float64]  #: interval, from the errors of coefficients and recalibration, and gamma's interval
     high: NDArray[np.float64]
     outside: NDArray[np.bool_]  #: an input is outside of what the map was fitted on
     p: NDArray[np.float64]  #: softmax probability of the row's class

@@ -125,22 +125,26 @@ void rank(MapValidation& result, const Sample& sample, const std::vector<double>
   result.over_gamma = gain(gamma);
 }
 
-// The regression of the outcomes on held-out log-odds, in their own units.
-void calibrate(MapValidation& result, const Sample& sample, const std::vector<double>& answers,
-               const MapFitOptions& options) {
+// The regression of the outcomes on held-out log-odds, in their own units; returns its errors.
+CalibrationErrors calibrate(MapValidation& result, const Sample& sample, const std::vector<double>& answers,
+                            const MapFitOptions& options) {
   // A ridge of its own: the map's would shrink the slope that is asked for.
   const Logistic fit = fit_logistic({answers.data(), answers.size(), 1}, sample.outcome, kCalibrationRidge);
   const double unit = fit.scales[0], shift = fit.means[0] / unit;
   const auto covariance = [&](std::size_t i, std::size_t j) { return fit.covariance.row(i)[j]; };
   const double z = normal_quantile(0.5 + options.confidence / 2);
   const auto estimate = [&](double value, double variance) {
-    const double half = z * std::sqrt(std::max(0.0, variance));
+    const double half = z * std::sqrt(variance);
     return MapEstimate{value, {value - half, value + half}};
   };
-  result.slope = estimate(fit.coefficients[1] / unit, covariance(1, 1) / (unit * unit));
-  result.intercept =
-      estimate(fit.coefficients[0] - shift * fit.coefficients[1],
-               covariance(0, 0) - 2 * shift * covariance(0, 1) + shift * shift * covariance(1, 1));
+  CalibrationErrors errors;
+  errors.slope = covariance(1, 1) / (unit * unit);
+  errors.together = covariance(0, 1) / unit - fit.means[0] * errors.slope;
+  errors.intercept =
+      std::max(0.0, covariance(0, 0) - 2 * shift * covariance(0, 1) + shift * shift * covariance(1, 1));
+  result.slope = estimate(fit.coefficients[1] / unit, errors.slope);
+  result.intercept = estimate(fit.coefficients[0] - shift * fit.coefficients[1], errors.intercept);
+  return errors;
 }
 
 bool holds(const Interval& interval, double value) { return interval.low <= value && value <= interval.high; }
@@ -193,11 +197,12 @@ MapValidation validate(const Sample& sample, GammaMap& map, std::size_t folds, c
   result.folds = folds;
   std::vector<double> answers = held_out(sample, deal(sample, folds, options.seed), folds, options.ridge);
   rank(result, sample, answers, options.confidence);
-  calibrate(result, sample, answers, options);
+  const CalibrationErrors errors = calibrate(result, sample, answers, options);
   map.recalibrated = !holds(result.slope.interval, 1) || !holds(result.intercept.interval, 0);
   if (map.recalibrated) {
     map.intercept = result.intercept.value;
     map.slope = std::max(0.0, result.slope.value);  // a map that is worth nothing is flat, not upside down
+    map.calibration = errors;
     for (double& answer : answers) answer = map.intercept + map.slope * answer;
   }
   judge(result, sample, answers, options.confidence);
@@ -223,6 +228,10 @@ std::optional<MapQuestion> question_of(const MapRow& row) {
       row.place->log_odds, gamma, {row.gamma.low.value_or(0), row.gamma.high.value_or(kUnknown)}, row.extra};
 }
 
+double CalibrationErrors::variance(double log_odds) const {
+  return std::max(0.0, intercept + 2 * log_odds * together + log_odds * log_odds * slope);
+}
+
 std::vector<double> GammaMap::inputs_of(const MapQuestion& question) const {
   std::vector<double> x{question.log_odds, std::log(std::max(question.gamma, floor))};
   x.insert(x.end(), question.extra.begin(), question.extra.end());
@@ -239,8 +248,10 @@ MapAnswer GammaMap::predict(const MapQuestion& question) const {
   const std::vector<double> x = inputs_of(question);
   MapAnswer answer;
   for (std::size_t j = 0; j < x.size(); ++j) answer.outside |= x[j] < ranges[j].low || x[j] > ranges[j].high;
-  const double middle = intercept + slope * fit.log_odds(x);
-  const double half = normal_quantile(0.5 + confidence / 2) * std::abs(slope) * fit.standard_error(x);
+  const double fitted = fit.log_odds(x), middle = intercept + slope * fitted;
+  const double error =
+      std::hypot(std::max(1.0, slope) * fit.standard_error(x), std::sqrt(calibration.variance(fitted)));
+  const double half = normal_quantile(0.5 + confidence / 2) * error;
   const double per_log = slope * fit.coefficients[2] / fit.scales[1];
   // How far gamma's ends move the log-odds; an end that is not known does not count where gamma does not.
   const auto shift = [&](double end) {

@@ -102,6 +102,13 @@ Json validation_json(const MapValidation& v) {
           {"bins", std::move(bins)}};
 }
 
+// Of intercept and slope.
+Json calibration_json(const GammaMap& map) {
+  if (!map.recalibrated) return nullptr;
+  const CalibrationErrors& errors = map.calibration;
+  return {{errors.intercept, errors.together}, {errors.together, errors.slope}};
+}
+
 Json schema_list(const Schema& schema) {
   Json list = Json::array();
   for (const Feature& f : schema) {
@@ -145,6 +152,7 @@ Json saved_map_json(const SavedMap& saved, const ModelInfo& model, const MapFit&
           {"recalibrated", map.recalibrated},
           {"intercept", map.intercept},
           {"slope", map.slope},
+          {"calibration_covariance", calibration_json(map)},
           {"confidence", map.confidence},
           {"steps", saved.steps},
           {"search", saved.search},

@@ -139,6 +139,27 @@ def test_a_saved_map_answers_without_a_search(harmonia, schema, made, model, dat
     assert (tmp_path / "use.csv").read_text().count("\n") == 241
 
 
+def test_the_interval_of_a_recalibrated_answer_by_hand(harmonia, made, model, data, tmp_path):
+    result, _, _ = made
+    assert result["summary"]["map"]["recalibrated"] is False and result["summary"]["map"]["calibration_covariance"] is None
+    for slope in (0.5, 2.0):
+        changed = copy.deepcopy(result)
+        saved = changed["summary"]["map"]
+        saved.update(recalibrated=True, intercept=0.25, slope=slope, calibration_covariance=[[0.04, -0.01], [-0.01, 0.09]])
+        (tmp_path / "map.json").write_text(json.dumps(changed))
+        done = harmonia("map", "--use", tmp_path / "map.json", model, data, *CARRIED, "--drop", "age", "--json", tmp_path / "use.json")
+        assert done.returncode == 0, done.stderr
+        c, covariance = np.array(saved["coefficients"]), np.array(saved["covariance"])
+        for row in json.loads((tmp_path / "use.json").read_text())["rows"]:
+            x = [row["logit_p"], math.log(max(row["gamma"], saved["floor"]))]
+            z = np.array([1, *((v - i["mean"]) / i["scale"] for v, i in zip(x, saved["inputs"]))])
+            fitted = c @ z
+            error = math.sqrt(max(1, slope) ** 2 * (z @ covariance @ z) + 0.04 - 2 * 0.01 * fitted + 0.09 * fitted**2)
+            for end, sign in (("stable_low", -1), ("stable_high", 1)):
+                odds = 0.25 + slope * fitted + sign * 1.959963984540054 * error
+                assert row[end] == pytest.approx(1 / (1 + math.exp(-odds)), rel=1e-6)
+
+
 def test_another_model_is_said(harmonia, made, data, model, tmp_path):
     _, folder, _ = made
     done = harmonia("map", "--use", folder / "map.json", f"{model} ", data, *CARRIED, "--drop", "age")
@@ -236,6 +257,9 @@ def test_damaged_and_foreign_maps(harmonia, made, model, data, tmp_path):
         (lambda m: m.update(floor=-1), "the map's floor is -1; expected a number above 0"),
         (lambda m: m.update(confidence=2), "the map's confidence is 2; expected between 0 and 1"),
         (lambda m: m.update(recalibrated=3), "the map's recalibrated is neither true nor false"),
+        (lambda m: m.update(recalibrated=True), "the map is recalibrated and has no calibration_covariance"),
+        (lambda m: m.update(recalibrated=True, calibration_covariance=[[1, 0]]), "the map's calibration_covariance has 1 row; expected 2"),
+        (lambda m: m.update(recalibrated=True, calibration_covariance=[[1, 0], [0, -1]]), "the map's calibration_covariance has a variance below 0"),
         (lambda m: m["gamma"].update(ball="cube"), "cube"),
         (lambda m: m.pop("gamma"), "summary.map has no 'gamma'"),
     ]:

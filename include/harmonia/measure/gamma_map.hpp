@@ -33,8 +33,16 @@ struct MapQuestion {
 /// What a map answers.
 struct MapAnswer {
   double probability = 0;  ///< of being stable
-  Interval interval;       ///< from the coefficients' errors and gamma's interval
+  Interval interval;       ///< from the errors of coefficients and recalibration, and gamma's interval
   bool outside = false;    ///< an input is outside of what the map was fitted on
+};
+
+/// Errors of a recalibration: those of what it adds and multiplies by.
+struct CalibrationErrors {
+  double intercept = 0, slope = 0, together = 0;  ///< variance, variance, covariance
+
+  /// Variance of intercept + slope · log_odds.
+  double variance(double log_odds) const;
 };
 
 /// The probability that a row's class outlasts N steps of a search, from P and gamma alone: a logistic
@@ -46,10 +54,13 @@ struct GammaMap {
   double floor = 0;                 ///< a smaller gamma counts as this much
   bool recalibrated = false;        ///< the next two were not 0 and 1 on held-out rows
   double intercept = 0, slope = 1;  ///< answered log-odds = intercept + slope · the fit's
+  CalibrationErrors calibration;    ///< of these two; 0 where they are 0 and 1
   double confidence = 0.95;
 
-  /// With about the confidence the probability that the fit estimates lies in the interval, if the logistic
-  /// form is right: the delta method on the log-odds; gamma's interval is added in quadrature on either side.
+  /// With about the confidence the probability that a row like this is stable lies in the interval, if the
+  /// logistic form is right: the delta method on the log-odds. The coefficients' errors, the recalibration's,
+  /// and gamma's interval are added in quadrature on either side. A slope below 1 does not shrink the
+  /// coefficients' errors: it draws the answers together, and not the truth.
   MapAnswer predict(const MapQuestion& question) const;
   /// The inputs of a row in the order of `inputs`.
   std::vector<double> inputs_of(const MapQuestion& question) const;
