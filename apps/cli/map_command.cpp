@@ -13,7 +13,7 @@
 #include "harmonia/measure/gamma_map.hpp"
 #include "harmonia/model/logit_model.hpp"
 #include "harmonia/report/map_report.hpp"
-#include "harmonia/search/attack.hpp"
+#include "harmonia/search/map_search.hpp"
 #include "interrupt.hpp"
 #include "measuring.hpp"
 #include "options.hpp"
@@ -44,15 +44,6 @@ struct MapCommand {
   AttackOptions asked_search(const GammaOptions& options, const DataInfo& data) const;
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
-
-// The rest of a run, which may take `evaluations`.
-Run part_of(const Run& run, std::uint64_t evaluations) {
-  return {.seed = run.seed,
-          .threads = run.threads,
-          .ledger = Ledger(evaluations),
-          .progress = run.progress,
-          .stop = run.stop};
-}
 
 AttackOptions MapCommand::asked_search(const GammaOptions& options, const DataInfo& data) const {
   AttackOptions asked = search;
@@ -108,21 +99,8 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   const std::unique_ptr<Model> model = make_logit_model(*what.model, record.probabilities);
   WholeResult files(run);
   MapResult result;
-  result.rows = measured(run, state, [&] {
-    const std::size_t inputs = what.data->info().inputs;
-    Run first = part_of(
-        state, map_share(record.gamma.options, inputs, attack_cost(asked, inputs), state.ledger.left()));
-    MapRows rows = map_rows(*model, *what.data, record.gamma.options, asked.steps, first);
-    state.ledger.spend(first.ledger.spent());
-    what.data->rewind();
-    std::vector<MapSearch> searches;
-    attack(*model, *what.data, asked, state, [&](const AttackRow& row) {
-      if (row.outcome != AttackOutcome::budget)
-        searches.push_back({row.row, !row.success, row.last_logit - row.first_logit});
-    });
-    enter_searches(rows, searches);
-    return rows;
-  });
+  result.rows = measured(
+      run, state, [&] { return measure_and_search(*model, *what.data, record.gamma.options, asked, state); });
   add_variables(result.rows);
   result.evaluations = state.ledger.spent();
   result.table = map_table(result.rows);

@@ -14,7 +14,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/logit_model.hpp"
 #include "harmonia/report/map_report.hpp"
-#include "harmonia/search/attack.hpp"
+#include "harmonia/search/map_search.hpp"
 #include "measure.hpp"
 #include "run_measure.hpp"
 
@@ -85,23 +85,7 @@ PythonMap make_map(const PythonModel& model, const PythonData& data, const std::
         make_logit_model(*model.model, record.probabilities, record.gamma.model.classes);
     Run run = new_run(arguments, model, std::move(sink));
     run.ledger.spend(record.gamma.model.example_rows);
-    const std::size_t inputs = record.gamma.data.inputs;
-    Run first{.seed = run.seed,
-              .threads = run.threads,
-              .ledger = Ledger(
-                  map_share(record.gamma.options, inputs, attack_cost(search, inputs), run.ledger.left())),
-              .progress = run.progress,
-              .stop = run.stop};
-    result.rows = map_rows(*logits, *data.data, record.gamma.options, search.steps, first);
-    run.ledger.spend(first.ledger.spent());
-    data.data->rewind();
-    std::vector<MapSearch> searches;
-    attack(*logits, *data.data, search, run, [&](const AttackRow& row) {
-      if (row.outcome != AttackOutcome::budget)
-        searches.push_back({row.row, !row.success, row.last_logit - row.first_logit});
-    });
-    data.data->rewind();
-    enter_searches(result.rows, searches);
+    result.rows = measure_and_search(*logits, *data.data, record.gamma.options, search, run);
     add_variables(result.rows, names, values);
     result.evaluations = run.ledger.spent();
     result.table = map_table(result.rows);

@@ -63,7 +63,8 @@ CalibrationErrors read_calibration(const ResultFile& file, const ResultField& fi
   }
   const ResultField matrix = field.at("calibration_covariance");
   if (matrix.size() != 2)
-    fail(file, fmt::format("the map's calibration_covariance has {}; expected 2", counted(matrix.size(), "row")));
+    fail(file,
+         fmt::format("the map's calibration_covariance has {}; expected 2", counted(matrix.size(), "row")));
   const std::vector<double> first = numbers(file, matrix.at(0), 2, "calibration covariances in a row");
   const std::vector<double> second = numbers(file, matrix.at(1), 2, "calibration covariances in a row");
   if (!(first[0] >= 0 && second[1] >= 0))

@@ -229,6 +229,7 @@ def test_budget_and_forecast(harmonia, model, data, tmp_path):
     assert result["evaluations"] <= 5000
     measured = [r["gamma"] is not None for r in result["rows"]]
     assert 10 < sum(measured) < 240 and measured == sorted(measured, reverse=True)
+    assert [r["stable"] is not None for r in result["rows"]] == measured  # no search without a gamma
     fit = result["summary"]["fit"]
     assert fit["stable"] + fit["unstable"] == sum(measured) and fit["left_out"] == 240 - sum(measured)
     assert all(r["outcome"] == "budget" and r["class"] is None for r, known in zip(result["rows"], measured) if not known)
