@@ -40,7 +40,7 @@ struct MapCommand {
   void make_map(Subject& what, const std::stop_token& stop);
   void use_map(Subject& what, const std::stop_token& stop);
   void print_forecast(const Subject& what, const GammaOptions& options) const;
-  void add_variables(MapRows& rows) const;
+  std::optional<MapVariables> read_asked_variables(RowSource& data) const;
   AttackOptions asked_search(const GammaOptions& options, const DataInfo& data) const;
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
@@ -55,13 +55,16 @@ AttackOptions MapCommand::asked_search(const GammaOptions& options, const DataIn
   return of_images(std::move(asked), data.image);
 }
 
-void MapCommand::add_variables(MapRows& rows) const {
-  if (with.empty() && with_file.empty()) return;
+// Before anything is asked of the model: a file that is of no use is refused at once.
+std::optional<MapVariables> MapCommand::read_asked_variables(RowSource& data) const {
+  if (with.empty() && with_file.empty()) return std::nullopt;
   DataOptions options;
   options.columns = with;
   if (!with_file.empty()) options.id = subject.data_options.id;
   const std::string& file = with_file.empty() ? subject.data : with_file;
-  enter_variables(rows, read_variables(*open_whole_data(file, options)));
+  MapVariables variables = read_variables(*open_whole_data(file, options));
+  check_variables(data, variables);
+  return variables;
 }
 
 void MapCommand::print_forecast(const Subject& what, const GammaOptions& options) const {
@@ -90,6 +93,7 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   record.fit = fit;
   record.fit.confidence = record.gamma.options.confidence;
   record.fit.seed = subject.seed;
+  const std::optional<MapVariables> variables = read_asked_variables(*what.data);
   if (run.dry_run) return print_forecast(what, record.gamma.options);
 
   Run state = new_run(subject, run, stop);
@@ -101,7 +105,7 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   MapResult result;
   result.rows = measured(
       run, state, [&] { return measure_and_search(*model, *what.data, record.gamma.options, asked, state); });
-  add_variables(result.rows);
+  if (variables) enter_variables(result.rows, *variables);
   result.evaluations = state.ledger.spent();
   result.table = map_table(result.rows);
   result.fit = fit_map(result.rows, record.fit, model->info().scalar);
@@ -124,6 +128,8 @@ void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
   record.gamma.scale = map.scale;
   record.gamma.has_schema = !map.gamma.schema.empty();
   record.probabilities = map.probabilities;
+  const std::optional<MapVariables> variables = read_asked_variables(*what.data);
+  map.map.check_variables(variables ? variables->names.size() : 0);
   if (run.dry_run) return print_forecast(what, record.gamma.options);
 
   Run state = new_run(subject, run, stop);
@@ -135,7 +141,7 @@ void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
   MapUse answered;
   answered.rows = measured(
       run, state, [&] { return map_rows(*model, *what.data, record.gamma.options, map.steps, state); });
-  add_variables(answered.rows);
+  if (variables) enter_variables(answered.rows, *variables);
   answered.answers = ask_map(map.map, answered.rows);
   answered.evaluations = state.ledger.spent();
   answered.warnings = answered.rows.warnings;

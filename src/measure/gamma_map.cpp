@@ -238,13 +238,15 @@ std::vector<double> GammaMap::inputs_of(const MapQuestion& question) const {
   return x;
 }
 
+void GammaMap::check_variables(std::size_t given) const {
+  if (given + 2 == inputs.size()) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("the map has {}; {} given", counted(inputs.size() - 2, "further variable"),
+                          given == 1 ? "1 was" : fmt::format("{} were", given)));
+}
+
 MapAnswer GammaMap::predict(const MapQuestion& question) const {
-  if (question.extra.size() + 2 != inputs.size()) {
-    throw Error(
-        ErrorCode::usage,
-        fmt::format("the map has {}; {} given", counted(inputs.size() - 2, "further variable"),
-                    question.extra.size() == 1 ? "1 was" : fmt::format("{} were", question.extra.size())));
-  }
+  check_variables(question.extra.size());
   const std::vector<double> x = inputs_of(question);
   MapAnswer answer;
   for (std::size_t j = 0; j < x.size(); ++j) answer.outside |= x[j] < ranges[j].low || x[j] > ranges[j].high;

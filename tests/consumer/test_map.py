@@ -187,6 +187,42 @@ def test_further_variables(harmonia, schema, model, data, tmp_path):
     assert (done.returncode, done.stderr) == (2, "harmonia: the map has 1 further variable; 0 were given\n")
 
 
+@pytest.fixture
+def untouched(tmp_path):
+    """A model that leaves a trace when it is asked, and whether it was."""
+    program, trace = tmp_path / "traced.py", tmp_path / "asked"
+    program.write_text(f"open({str(trace)!r}, 'w').close()\n{PROGRAM}")
+    yield f"cmd:{shlex.quote(sys.executable)} {program}"
+    assert not trace.exists()
+
+
+def test_bad_variables_are_refused_before_the_model_is_asked(harmonia, untouched, data, tmp_path):
+    def refused(contents, *more, by_id=True):
+        path = tmp_path / "with.csv"
+        path.write_text(contents)
+        carried = CARRIED if by_id else ["--label", "kind", "--drop", "name"]
+        done = harmonia("map", untouched, data, *carried, "--drop", "age", *HOW, "--with-file", path, "--json", tmp_path / "out.json", *more)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stdout == "", done.stderr
+        assert not (tmp_path / "out.json").exists()
+        return done.stderr
+
+    rows = [f"r{i},{i}" for i in range(240)]
+    assert "the further variables have no id 'r239', which row 239 has" in refused("\n".join(["name,age", *rows[:-1]]))
+    assert "the further variables have id 'r3' twice" in refused("\n".join(["name,age", *rows, "r3,1"]))
+    assert "with.csv" in refused("\n".join(["name,age", *rows[:-1], "r239,old"]))
+    assert "height" in refused("\n".join(["name,age", *rows]), "--with", "height")
+    assert "name" in refused("\n".join(["number,age", *rows]))
+    assert "the further variables have 100 rows; the data has row 100" in refused("age\n" + "1\n" * 100, by_id=False)
+    done = harmonia("map", untouched, data, *CARRIED, "--drop", "age", *HOW, "--with-file", tmp_path / "none.csv")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "none.csv: no such file" in done.stderr
+
+
+def test_a_map_of_other_variables_is_refused_before_the_model_is_asked(harmonia, made, untouched, data):
+    _, folder, _ = made
+    done = harmonia("map", "--use", folder / "map.json", untouched, data, *CARRIED, "--with", "age")
+    assert (done.returncode, done.stderr) == (2, "harmonia: the map has 0 further variables; 1 was given\n")
+
+
 def test_same_result_for_any_threads_and_batch(harmonia, made, model, data, tmp_path):
     result, _, _ = made
     done = harmonia("map", model, data, *CARRIED, "--drop", "age", *HOW, "--threads", 1, "--batch", 7, "--json", tmp_path / "one.json")

@@ -62,6 +62,8 @@ struct GammaMap {
   /// and gamma's interval are added in quadrature on either side. A slope below 1 does not shrink the
   /// coefficients' errors: it draws the answers together, and not the truth.
   MapAnswer predict(const MapQuestion& question) const;
+  /// Throws Error(usage) if so many further variables are not what predict() takes.
+  void check_variables(std::size_t given) const;
   /// The inputs of a row in the order of `inputs`.
   std::vector<double> inputs_of(const MapQuestion& question) const;
 };
