@@ -110,6 +110,7 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   result.table = map_table(result.rows);
   result.fit = fit_map(result.rows, record.fit, model->info().scalar);
   result.warnings = result.rows.warnings;
+  for (const std::string& sentence : result.fit.warnings) result.warnings.push_back(sentence);
   for (const std::string& sentence : scale_warnings(subject, what)) result.warnings.push_back(sentence);
   record.gamma.seconds = seconds();
   files.write([&] { return map_json(record, result); }, [&] { return map_csv(result); });

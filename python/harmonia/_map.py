@@ -203,7 +203,7 @@ class MapResult(_Written):
         self.summary: dict[str, Any] = self._told["summary"]
         """The table, the correlations, the fit and its validation."""
         self.map: Optional[GammaMap] = GammaMap.from_json(self.to_json()) if self.summary["map"] else None
-        """None if all rows are stable, or none is; summary["fit"]["reason"] says so."""
+        """None if all rows are stable, or none is, or the ridge is too small; summary["fit"]["reason"] says so."""
 
     def __len__(self) -> int:
         return len(self.row)

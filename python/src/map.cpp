@@ -93,6 +93,7 @@ PythonMap make_map(const PythonModel& model, const PythonData& data, const std::
     result.table = map_table(result.rows);
     result.fit = fit_map(result.rows, record.fit, logits->info().scalar);
     result.warnings = result.rows.warnings;
+    for (const std::string& sentence : result.fit.warnings) result.warnings.push_back(sentence);
     add_scale_warning(arguments, data, result.warnings);
     record.gamma.seconds = seconds_since(start);
   });

@@ -141,7 +141,8 @@ SavedMap read_map(const ResultFile& file) {
   const Json frame = parse_result(file, {"map"}, [](Json&) {});
   const ResultField summary = ResultField(file, frame).at("summary");
   if (!summary.has("map"))
-    fail(file, "this result has no map: expected one whose rows are some stable and some not");
+    fail(file,
+         "this result has no map: expected one whose rows are some stable and some not, or a larger ridge");
   const ResultField field = summary.at("map"), model = field.at("model");
   SavedMap saved;
   saved.map = read_fit(file, field);
@@ -184,7 +185,7 @@ std::vector<std::optional<MapAnswer>> ask_map(const GammaMap& map, const MapRows
   std::vector<std::optional<MapAnswer>> answers;
   for (const MapRow& row : rows.rows) {
     const std::optional<MapQuestion> question = question_of(row);
-    bool whole = question.has_value();
+    bool whole = question && std::isfinite(question->log_odds) && std::isfinite(question->gamma);
     for (const double value : row.extra) whole &= std::isfinite(value);
     answers.push_back(whole ? std::optional(map.predict(*question)) : std::nullopt);
   }

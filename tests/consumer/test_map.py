@@ -242,6 +242,30 @@ def test_all_of_one_outcome(harmonia, schema, model, data, tmp_path):
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "this result has no map" in done.stderr
 
 
+# Classes that the first feature alone tells apart: so is stability; and logits whose difference is no number.
+@pytest.mark.parametrize(
+    ("logits", "ridge", "said"),
+    [
+        ("50 * a, 0", "1e-300", "a ridge of 1e-300 is too small for a map of these rows"),
+        ("(1.7e308 if a > 0 else -1.7e308), -(1.7e308 if a > 0 else -1.7e308)", "0.1", "no row has numbers that a map can be fitted on: there is no map"),
+    ],
+)
+def test_rows_are_kept_where_no_map_can_be_fitted(harmonia, schema, data, tmp_path, logits, ridge, said):
+    program = tmp_path / "p.py"
+    program.write_text(f"import sys\nfor line in sys.stdin:\n    a = float(line.split(',')[0])\n    print('%r,%r' % ({logits}), flush=True)\n")
+    model = f"cmd:{shlex.quote(sys.executable)} {program}"
+    how = [*CARRIED, "--drop", "age", *HOW, "--ridge", ridge, "--json", tmp_path / "out.json", "--csv", tmp_path / "out.csv", "--html", tmp_path / "out.html"]
+    done = harmonia("map", model, data, *how)
+    assert done.returncode == 0 and said in done.stdout and done.stderr.startswith("warning: "), done.stderr
+    result = json.loads((tmp_path / "out.json").read_text())
+    jsonschema.validate(result, schema)
+    assert {r["stable"] for r in result["rows"]} == {True, False} and all(r["logit"] is not None for r in result["rows"])
+    assert result["summary"]["map"] is None and said in result["summary"]["fit"]["reason"]
+    warned = result["summary"]["warnings"][-1]
+    assert ("a map of these rows" in warned or "240 rows are left out of the map" in warned) and f"warning: {warned}\n" in done.stderr
+    assert (tmp_path / "out.csv").read_text().count("\n") == 241 and (tmp_path / "out.html").exists()
+
+
 def test_probabilities(harmonia, data, tmp_path):
     program = tmp_path / "p.py"
     program.write_text("import sys, math\nfor line in sys.stdin:\n    a = float(line.split(',')[0]); print(1 / (1 + math.exp(-a * a)), flush=True)\n")

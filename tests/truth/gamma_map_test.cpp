@@ -392,5 +392,64 @@ TEST(GammaMap, AnswersThatAreRecalibratedAreCovered) {
   EXPECT_GE(recalibrated_coverage({300, 0}, 100, 200), 0.95);
 }
 
+TEST(GammaMap, ATooSmallRidgeMakesNoMapAndAWarning) {
+  MapRows rows;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const double side = i % 2 == 0 ? 1 : -1;
+    rows.rows.push_back(row_of(i, 3 + side * (1 + 0.01 * static_cast<double>(i)), 0.1, side > 0));
+  }
+  const MapFit bounded = fit_map(rows, {}, kScalar);
+  EXPECT_TRUE(bounded.map && bounded.map->fit.separated && bounded.warnings.empty());
+  MapFitOptions options;
+  options.ridge = 1e-300;
+  const MapFit fit = fit_map(rows, options, kScalar);
+  EXPECT_FALSE(fit.map);
+  EXPECT_FALSE(fit.validation);
+  EXPECT_EQ(fit.stable, 20U);
+  EXPECT_EQ(
+      fit.reason,
+      "a ridge of 1e-300 is too small for a map of these rows, whose inputs tell the outcomes apart, or "
+      "each other; expected a larger one: there is no map");
+  EXPECT_EQ(fit.warnings, std::vector<std::string>{fit.reason});
+}
+
+// Of rows that only one keeps from being told apart, the fold without it allows no fit.
+TEST(GammaMap, ATooSmallRidgeOfAFoldLeavesTheMapUnvalidated) {
+  MapRows rows;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const double side = i % 2 == 0 ? 1 : -1;
+    rows.rows.push_back(row_of(i, 3 + side * (1 + 0.01 * static_cast<double>(i)), 0.1, side > 0));
+  }
+  rows.rows[38].search->stable = false;
+  MapFitOptions options;
+  options.ridge = 1e-300;
+  const MapFit fit = fit_map(rows, options, kScalar);
+  ASSERT_TRUE(fit.map);
+  EXPECT_FALSE(fit.map->fit.separated);
+  EXPECT_FALSE(fit.validation);
+  EXPECT_NE(fit.reason.find("the map is not cross-validated"), std::string::npos);
+  EXPECT_EQ(fit.warnings, std::vector<std::string>{fit.reason});
+}
+
+TEST(GammaMap, RowsTooLargeForNumbersAreLeftOut) {
+  std::mt19937 generator(5);
+  MapRows rows = Simulated().draw(200, generator);
+  const MapFit fit = fit_map(rows, {}, kScalar);
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  rows.rows.push_back(row_of(200, kFar, 0.1, true));
+  rows.rows.push_back(row_of(201, 3, kFar, false));
+  rows.rows.push_back(row_of(202, -1e300, 0.1, false));
+  const MapFit again = fit_map(rows, {}, kScalar);
+  EXPECT_EQ(again.left_out, 3U);
+  EXPECT_EQ(again.warnings,
+            std::vector<std::string>{
+                "3 rows are left out of the map: log-odds, gamma or a further variable of more than 1e+100"});
+  EXPECT_EQ(again.map->fit.coefficients, fit.map->fit.coefficients);
+  rows.rows.erase(rows.rows.begin(), rows.rows.begin() + 200);
+  const MapFit none = fit_map(rows, {}, kScalar);
+  EXPECT_FALSE(none.map);
+  EXPECT_EQ(none.reason, "no row has numbers that a map can be fitted on: there is no map");
+}
+
 }  // namespace
 }  // namespace harmonia

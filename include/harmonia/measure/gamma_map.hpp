@@ -94,16 +94,18 @@ struct MapValidation {
 /// The map, or why there is none.
 struct MapFit {
   std::size_t stable = 0, unstable = 0;  ///< rows of the fit
-  std::size_t left_out = 0;              ///< rows without a gamma, a search or a further variable
-  std::size_t floored = 0;               ///< rows whose gamma is no more than rounding
+  std::size_t left_out = 0;  ///< rows without a gamma, a search or a further variable, or too large ones
+  std::size_t floored = 0;   ///< rows whose gamma is no more than rounding
   std::optional<GammaMap> map;
   std::optional<MapValidation> validation;
-  std::string reason;  ///< why one of them is missing; one sentence without a full stop
+  std::string reason;                 ///< why one of them is missing; one sentence without a full stop
+  std::vector<std::string> warnings;  ///< of rows and options that allow no fit; one sentence each
 };
 
 /// Fits a map on rows that were searched, and validates it on folds that are drawn by the seed, each outcome
 /// spread evenly. gamma of no more than rounding of the largest logit in `scalar`, the model's own numbers,
-/// counts as half the smallest that is more.
+/// counts as half the smallest that is more. Rows whose inputs are beyond 1e100 are left out; where the ridge
+/// is too small for a fit there is no map, or no validation, and a warning says so.
 MapFit fit_map(const MapRows& rows, const MapFitOptions& options, Scalar scalar);
 
 /// log P/(1 − P). Throws Error(usage) if P is not between 0 and 1.
