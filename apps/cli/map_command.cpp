@@ -13,7 +13,7 @@
 #include "harmonia/measure/gamma_map.hpp"
 #include "harmonia/model/logit_model.hpp"
 #include "harmonia/report/map_report.hpp"
-#include "harmonia/search/attack.hpp"
+#include "harmonia/search/map_search.hpp"
 #include "interrupt.hpp"
 #include "measuring.hpp"
 #include "options.hpp"
@@ -40,19 +40,10 @@ struct MapCommand {
   void make_map(Subject& what, const std::stop_token& stop);
   void use_map(Subject& what, const std::stop_token& stop);
   void print_forecast(const Subject& what, const GammaOptions& options) const;
-  void add_variables(MapRows& rows) const;
+  std::optional<MapVariables> read_asked_variables(RowSource& data) const;
   AttackOptions asked_search(const GammaOptions& options, const DataInfo& data) const;
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
-
-// The rest of a run, which may take `evaluations`.
-Run part_of(const Run& run, std::uint64_t evaluations) {
-  return {.seed = run.seed,
-          .threads = run.threads,
-          .ledger = Ledger(evaluations),
-          .progress = run.progress,
-          .stop = run.stop};
-}
 
 AttackOptions MapCommand::asked_search(const GammaOptions& options, const DataInfo& data) const {
   AttackOptions asked = search;
@@ -64,13 +55,16 @@ AttackOptions MapCommand::asked_search(const GammaOptions& options, const DataIn
   return of_images(std::move(asked), data.image);
 }
 
-void MapCommand::add_variables(MapRows& rows) const {
-  if (with.empty() && with_file.empty()) return;
+// Before anything is asked of the model: a file that is of no use is refused at once.
+std::optional<MapVariables> MapCommand::read_asked_variables(RowSource& data) const {
+  if (with.empty() && with_file.empty()) return std::nullopt;
   DataOptions options;
   options.columns = with;
   if (!with_file.empty()) options.id = subject.data_options.id;
   const std::string& file = with_file.empty() ? subject.data : with_file;
-  enter_variables(rows, read_variables(*open_whole_data(file, options)));
+  MapVariables variables = read_variables(*open_whole_data(file, options));
+  check_variables(data, variables);
+  return variables;
 }
 
 void MapCommand::print_forecast(const Subject& what, const GammaOptions& options) const {
@@ -99,6 +93,7 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   record.fit = fit;
   record.fit.confidence = record.gamma.options.confidence;
   record.fit.seed = subject.seed;
+  const std::optional<MapVariables> variables = read_asked_variables(*what.data);
   if (run.dry_run) return print_forecast(what, record.gamma.options);
 
   Run state = new_run(subject, run, stop);
@@ -108,26 +103,14 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   const std::unique_ptr<Model> model = make_logit_model(*what.model, record.probabilities);
   WholeResult files(run);
   MapResult result;
-  result.rows = measured(run, state, [&] {
-    const std::size_t inputs = what.data->info().inputs;
-    Run first = part_of(
-        state, map_share(record.gamma.options, inputs, attack_cost(asked, inputs), state.ledger.left()));
-    MapRows rows = map_rows(*model, *what.data, record.gamma.options, asked.steps, first);
-    state.ledger.spend(first.ledger.spent());
-    what.data->rewind();
-    std::vector<MapSearch> searches;
-    attack(*model, *what.data, asked, state, [&](const AttackRow& row) {
-      if (row.outcome != AttackOutcome::budget)
-        searches.push_back({row.row, !row.success, row.last_logit - row.first_logit});
-    });
-    enter_searches(rows, searches);
-    return rows;
-  });
-  add_variables(result.rows);
+  result.rows = measured(
+      run, state, [&] { return measure_and_search(*model, *what.data, record.gamma.options, asked, state); });
+  if (variables) enter_variables(result.rows, *variables);
   result.evaluations = state.ledger.spent();
   result.table = map_table(result.rows);
   result.fit = fit_map(result.rows, record.fit, model->info().scalar);
   result.warnings = result.rows.warnings;
+  for (const std::string& sentence : result.fit.warnings) result.warnings.push_back(sentence);
   for (const std::string& sentence : scale_warnings(subject, what)) result.warnings.push_back(sentence);
   record.gamma.seconds = seconds();
   files.write([&] { return map_json(record, result); }, [&] { return map_csv(result); });
@@ -146,6 +129,8 @@ void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
   record.gamma.scale = map.scale;
   record.gamma.has_schema = !map.gamma.schema.empty();
   record.probabilities = map.probabilities;
+  const std::optional<MapVariables> variables = read_asked_variables(*what.data);
+  map.map.check_variables(variables ? variables->names.size() : 0);
   if (run.dry_run) return print_forecast(what, record.gamma.options);
 
   Run state = new_run(subject, run, stop);
@@ -157,7 +142,7 @@ void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
   MapUse answered;
   answered.rows = measured(
       run, state, [&] { return map_rows(*model, *what.data, record.gamma.options, map.steps, state); });
-  add_variables(answered.rows);
+  if (variables) enter_variables(answered.rows, *variables);
   answered.answers = ask_map(map.map, answered.rows);
   answered.evaluations = state.ledger.spent();
   answered.warnings = answered.rows.warnings;

@@ -38,7 +38,7 @@ class MapAnswer:
     """
 
     probability: NDArray[np.float64]  #: that the row's class outlasts the search
-    low: NDArray[np.float64]  #: interval, from the coefficients' errors and gamma's interval
+    low: NDArray[np.float64]  #: interval, from the errors of coefficients and recalibration, and gamma's interval
     high: NDArray[np.float64]
     outside: NDArray[np.bool_]  #: an input is outside of what the map was fitted on
     p: NDArray[np.float64]  #: softmax probability of the row's class
@@ -203,7 +203,7 @@ class MapResult(_Written):
         self.summary: dict[str, Any] = self._told["summary"]
         """The table, the correlations, the fit and its validation."""
         self.map: Optional[GammaMap] = GammaMap.from_json(self.to_json()) if self.summary["map"] else None
-        """None if all rows are stable, or none is; summary["fit"]["reason"] says so."""
+        """None if all rows are stable, or none is, or the ridge is too small; summary["fit"]["reason"] says so."""
 
     def __len__(self) -> int:
         return len(self.row)

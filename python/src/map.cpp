@@ -14,7 +14,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/logit_model.hpp"
 #include "harmonia/report/map_report.hpp"
-#include "harmonia/search/attack.hpp"
+#include "harmonia/search/map_search.hpp"
 #include "measure.hpp"
 #include "run_measure.hpp"
 
@@ -42,13 +42,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Further variables, a column each.
-void add_variables(MapRows& rows, const std::vector<std::string>& names,
-                   const std::optional<RowsArray>& values) {
-  if (!values) return;
+// Further variables, a column each; there has to be a row of them for every row of the data.
+std::optional<MapVariables> asked_variables(const std::vector<std::string>& names,
+                                            const std::optional<RowsArray>& values, RowSource& data) {
+  if (!values) return std::nullopt;
   MapVariables variables{names, Matrix<double>(values->shape(0), values->shape(1)), {}};
   std::copy(values->data(), values->data() + values->size(), variables.values.view().data);
-  enter_variables(rows, variables);
+  check_variables(data, variables);
+  return variables;
 }
 
 bool are_probabilities(const std::string& outputs) {
@@ -83,30 +84,16 @@ PythonMap make_map(const PythonModel& model, const PythonData& data, const std::
     record.fit.seed = arguments.seed;
     const std::unique_ptr<Model> logits =
         make_logit_model(*model.model, record.probabilities, record.gamma.model.classes);
+    const std::optional<MapVariables> variables = asked_variables(names, values, *data.data);
     Run run = new_run(arguments, model, std::move(sink));
     run.ledger.spend(record.gamma.model.example_rows);
-    const std::size_t inputs = record.gamma.data.inputs;
-    Run first{.seed = run.seed,
-              .threads = run.threads,
-              .ledger = Ledger(
-                  map_share(record.gamma.options, inputs, attack_cost(search, inputs), run.ledger.left())),
-              .progress = run.progress,
-              .stop = run.stop};
-    result.rows = map_rows(*logits, *data.data, record.gamma.options, search.steps, first);
-    run.ledger.spend(first.ledger.spent());
-    data.data->rewind();
-    std::vector<MapSearch> searches;
-    attack(*logits, *data.data, search, run, [&](const AttackRow& row) {
-      if (row.outcome != AttackOutcome::budget)
-        searches.push_back({row.row, !row.success, row.last_logit - row.first_logit});
-    });
-    data.data->rewind();
-    enter_searches(result.rows, searches);
-    add_variables(result.rows, names, values);
+    result.rows = measure_and_search(*logits, *data.data, record.gamma.options, search, run);
+    if (variables) enter_variables(result.rows, *variables);
     result.evaluations = run.ledger.spent();
     result.table = map_table(result.rows);
     result.fit = fit_map(result.rows, record.fit, logits->info().scalar);
     result.warnings = result.rows.warnings;
+    for (const std::string& sentence : result.fit.warnings) result.warnings.push_back(sentence);
     add_scale_warning(arguments, data, result.warnings);
     record.gamma.seconds = seconds_since(start);
   });
@@ -135,11 +122,12 @@ PythonMapUse use_map(const SavedMap& map, const std::string& path, const PythonM
     used.record.probabilities = map.probabilities;
     const std::unique_ptr<Model> logits =
         make_logit_model(*model.model, map.probabilities, record.model.classes);
+    const std::optional<MapVariables> variables = asked_variables(names, values, *data.data);
     Run run = new_run(arguments, model, std::move(sink));
     run.ledger.spend(record.model.example_rows);
     used.use.rows = map_rows(*logits, *data.data, record.options, map.steps, run);
     data.data->rewind();
-    add_variables(used.use.rows, names, values);
+    if (variables) enter_variables(used.use.rows, *variables);
     used.use.answers = ask_map(map.map, used.use.rows);
     used.use.evaluations = run.ledger.spent();
     used.use.warnings = used.use.rows.warnings;

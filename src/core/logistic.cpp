@@ -1,7 +1,5 @@
 #include "harmonia/core/logistic.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -90,19 +88,18 @@ class Objective {
   double ridge_;
 };
 
-[[noreturn]] void fail_separated() {
-  throw Error(ErrorCode::usage,
-              "a logistic regression without a ridge has no solution here: its inputs tell the outcomes "
-              "apart, or each other");
+bool is_finite(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
 }
 
-std::vector<double> minimise(const Objective& objective, double share) {
+// Where the gradient is 0; none if the information is singular on the way, or the way does not end.
+std::optional<std::vector<double>> minimise(const Objective& objective, double share) {
   std::vector<double> c(objective.size()), step;
   c[0] = std::log(share / (1 - share));
   double value = objective.value(c);
   for (int round = 0; round < kMostSteps; ++round) {
     Matrix<double> h = objective.information(c, step);
-    if (!factor(h)) fail_separated();
+    if (!factor(h)) return std::nullopt;
     solve(h, step);
     std::vector<double> next(c.size());
     double length = 1;
@@ -115,9 +112,10 @@ std::vector<double> minimise(const Objective& objective, double share) {
       moved = std::max(moved, std::abs(next[j] - c[j]) / (1 + std::abs(c[j])));
     c = next;
     value = objective.value(c);
+    if (!is_finite(c)) return std::nullopt;
     if (moved <= kStill) return c;
   }
-  return c;
+  return std::nullopt;
 }
 
 // Means and scales of the inputs; those that vary are named.
@@ -130,7 +128,7 @@ std::vector<std::size_t> learn_scales(MatrixView<const double> x, Logistic& fit)
     const bool varies = deviation > 1e-12 * std::abs(moments.mean()) && deviation > 0;
     if (varies) varying.push_back(j);
     fit.means.push_back(moments.mean());
-    fit.scales.push_back(varies ? deviation : 1);
+    fit.scales.push_back(varies || !std::isfinite(deviation) ? deviation : 1);
   }
   return varying;
 }
@@ -196,7 +194,8 @@ double Logistic::standard_error(std::span<const double> x) const {
   return std::sqrt(std::max(0.0, sum));
 }
 
-Logistic fit_logistic(MatrixView<const double> x, std::span<const char> outcome, double ridge) {
+std::optional<Logistic> fit_logistic(MatrixView<const double> x, std::span<const char> outcome,
+                                     double ridge) {
   Logistic fit;
   fit.ridge = ridge;
   fit.rows = x.rows;
@@ -205,24 +204,27 @@ Logistic fit_logistic(MatrixView<const double> x, std::span<const char> outcome,
   if (fit.positives == 0 || fit.positives == fit.rows)
     throw Error(ErrorCode::usage, "a logistic regression needs rows of both outcomes");
   const std::vector<std::size_t> varying = learn_scales(x, fit);
+  if (!is_finite(fit.means) || !is_finite(fit.scales)) return std::nullopt;
   const Matrix<double> z = with_ones(x, fit, varying);
   const Objective objective(z, outcome, ridge);
-  const std::vector<double> c =
+  const std::optional<std::vector<double>> c =
       minimise(objective, static_cast<double>(fit.positives) / static_cast<double>(fit.rows));
-  fit.separated = separates(objective, c, outcome);
-  if (fit.separated && ridge == 0) fail_separated();
+  if (!c) return std::nullopt;
+  fit.separated = separates(objective, *c, outcome);
+  if (fit.separated && ridge == 0) return std::nullopt;
   std::vector<double> unused;
-  Matrix<double> h = objective.information(c, unused);
-  if (!factor(h)) fail_separated();
+  Matrix<double> h = objective.information(*c, unused);
+  if (!factor(h)) return std::nullopt;
   fit.coefficients.assign(1 + x.columns, 0);
   fit.covariance = Matrix<double>(1 + x.columns, 1 + x.columns);
   const auto place = [&](std::size_t v) { return v == 0 ? 0 : 1 + varying[v - 1]; };
-  for (std::size_t v = 0; v < c.size(); ++v) {
-    fit.coefficients[place(v)] = c[v];
-    std::vector<double> column(c.size());
+  for (std::size_t v = 0; v < c->size(); ++v) {
+    fit.coefficients[place(v)] = (*c)[v];
+    std::vector<double> column(c->size());
     column[v] = 1;
     solve(h, column);
-    for (std::size_t w = 0; w < c.size(); ++w) fit.covariance.row(place(w))[place(v)] = column[w];
+    if (!is_finite(column)) return std::nullopt;
+    for (std::size_t w = 0; w < c->size(); ++w) fit.covariance.row(place(w))[place(v)] = column[w];
   }
   return fit;
 }

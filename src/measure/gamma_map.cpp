@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
@@ -15,7 +16,8 @@ namespace {
 
 constexpr std::size_t kBins = 10, kRowsPerBin = 10;
 constexpr double kCalibrationRidge = 1e-3;
-constexpr double kUlps = 4;  // that a mean of answers may be wrong by
+constexpr double kLargest = 1e100;  // of an input: squares and their sums are numbers
+constexpr double kUlps = 4;         // that a mean of answers may be wrong by
 
 // The rows of a fit, their inputs and outcomes.
 struct Sample {
@@ -28,6 +30,11 @@ struct Sample {
 bool usable(const MapRow& row) {
   return row.search && row.measured() &&
          std::ranges::all_of(row.extra, [](double v) { return std::isfinite(v); });
+}
+
+bool too_large(const MapRow& row) {
+  const auto within = [](double v) { return std::abs(v) <= kLargest; };
+  return !within(row.place->log_odds) || !within(*row.gamma.gamma) || !std::ranges::all_of(row.extra, within);
 }
 
 // Half the smallest gamma that is more than rounding, which is that of the largest logit: points of a ball
@@ -75,9 +82,9 @@ std::vector<std::size_t> deal(const Sample& sample, std::size_t folds, std::uint
   return fold;
 }
 
-// Log-odds of every row by a fit on the other folds.
-std::vector<double> held_out(const Sample& sample, const std::vector<std::size_t>& fold, std::size_t folds,
-                             double ridge) {
+// Log-odds of every row by a fit on the other folds; none if one of them allows none.
+std::optional<std::vector<double>> held_out(const Sample& sample, const std::vector<std::size_t>& fold,
+                                            std::size_t folds, double ridge) {
   std::vector<double> answers(fold.size());
   for (std::size_t f = 0; f < folds; ++f) {
     const auto size = static_cast<std::size_t>(std::count(fold.begin(), fold.end(), f));
@@ -88,9 +95,10 @@ std::vector<double> held_out(const Sample& sample, const std::vector<std::size_t
       std::copy(sample.x.row(i), sample.x.row(i) + x.columns(), x.row(outcome.size()));
       outcome.push_back(sample.outcome[i]);
     }
-    const Logistic fit = fit_logistic(x.view(), outcome, ridge);
+    const std::optional<Logistic> fit = fit_logistic(x.view(), outcome, ridge);
+    if (!fit) return std::nullopt;
     for (std::size_t i = 0; i < fold.size(); ++i) {
-      if (fold[i] == f) answers[i] = fit.log_odds({sample.x.row(i), x.columns()});
+      if (fold[i] == f) answers[i] = fit->log_odds({sample.x.row(i), x.columns()});
     }
   }
   return answers;
@@ -125,22 +133,23 @@ void rank(MapValidation& result, const Sample& sample, const std::vector<double>
   result.over_gamma = gain(gamma);
 }
 
-// The regression of the outcomes on held-out log-odds, in their own units.
-void calibrate(MapValidation& result, const Sample& sample, const std::vector<double>& answers,
-               const MapFitOptions& options) {
-  // A ridge of its own: the map's would shrink the slope that is asked for.
-  const Logistic fit = fit_logistic({answers.data(), answers.size(), 1}, sample.outcome, kCalibrationRidge);
+// From the regression of the outcomes on held-out log-odds, in their own units; returns its errors.
+CalibrationErrors calibrate(MapValidation& result, const Logistic& fit, const MapFitOptions& options) {
   const double unit = fit.scales[0], shift = fit.means[0] / unit;
   const auto covariance = [&](std::size_t i, std::size_t j) { return fit.covariance.row(i)[j]; };
   const double z = normal_quantile(0.5 + options.confidence / 2);
   const auto estimate = [&](double value, double variance) {
-    const double half = z * std::sqrt(std::max(0.0, variance));
+    const double half = z * std::sqrt(variance);
     return MapEstimate{value, {value - half, value + half}};
   };
-  result.slope = estimate(fit.coefficients[1] / unit, covariance(1, 1) / (unit * unit));
-  result.intercept =
-      estimate(fit.coefficients[0] - shift * fit.coefficients[1],
-               covariance(0, 0) - 2 * shift * covariance(0, 1) + shift * shift * covariance(1, 1));
+  CalibrationErrors errors;
+  errors.slope = covariance(1, 1) / (unit * unit);
+  errors.together = covariance(0, 1) / unit - fit.means[0] * errors.slope;
+  errors.intercept =
+      std::max(0.0, covariance(0, 0) - 2 * shift * covariance(0, 1) + shift * shift * covariance(1, 1));
+  result.slope = estimate(fit.coefficients[1] / unit, errors.slope);
+  result.intercept = estimate(fit.coefficients[0] - shift * fit.coefficients[1], errors.intercept);
+  return errors;
 }
 
 bool holds(const Interval& interval, double value) { return interval.low <= value && value <= interval.high; }
@@ -188,20 +197,77 @@ void judge(MapValidation& result, const Sample& sample, const std::vector<double
   }
 }
 
-MapValidation validate(const Sample& sample, GammaMap& map, std::size_t folds, const MapFitOptions& options) {
+// None if the rows of a fold allow no fit.
+std::optional<MapValidation> validate(const Sample& sample, GammaMap& map, std::size_t folds,
+                                      const MapFitOptions& options) {
+  std::optional<std::vector<double>> answers =
+      held_out(sample, deal(sample, folds, options.seed), folds, options.ridge);
+  if (!answers) return std::nullopt;
+  // A ridge of its own: the map's would shrink the slope that is asked for.
+  const std::optional<Logistic> line =
+      fit_logistic({answers->data(), answers->size(), 1}, sample.outcome, kCalibrationRidge);
+  if (!line) return std::nullopt;
   MapValidation result;
   result.folds = folds;
-  std::vector<double> answers = held_out(sample, deal(sample, folds, options.seed), folds, options.ridge);
-  rank(result, sample, answers, options.confidence);
-  calibrate(result, sample, answers, options);
+  rank(result, sample, *answers, options.confidence);
+  const CalibrationErrors errors = calibrate(result, *line, options);
   map.recalibrated = !holds(result.slope.interval, 1) || !holds(result.intercept.interval, 0);
   if (map.recalibrated) {
     map.intercept = result.intercept.value;
     map.slope = std::max(0.0, result.slope.value);  // a map that is worth nothing is flat, not upside down
-    for (double& answer : answers) answer = map.intercept + map.slope * answer;
+    map.calibration = errors;
+    for (double& answer : *answers) answer = map.intercept + map.slope * answer;
   }
-  judge(result, sample, answers, options.confidence);
+  judge(result, sample, *answers, options.confidence);
   return result;
+}
+
+// The rows of a fit; counts them, and those that are left out.
+std::vector<const MapRow*> choose(const MapRows& rows, MapFit& result) {
+  std::vector<const MapRow*> used;
+  std::size_t large = 0;
+  for (const MapRow& row : rows.rows) {
+    const bool far = usable(row) && too_large(row);
+    large += far ? 1 : 0;
+    if (far || !usable(row)) {
+      ++result.left_out;
+      continue;
+    }
+    used.push_back(&row);
+    ++(row.search->stable ? result.stable : result.unstable);
+  }
+  if (large > 0) {
+    result.warnings.push_back(
+        fmt::format("{} left out of the map: log-odds, gamma or a further variable of more than {}",
+                    large == 1 ? "1 row is" : fmt::format("{} rows are", large), kLargest));
+  }
+  if (used.empty()) {
+    result.reason = large > 0 ? "no row has numbers that a map can be fitted on: there is no map"
+                              : "no row has both a gamma and a search: there is no map";
+  } else if (result.stable == 0 || result.unstable == 0) {
+    result.reason = fmt::format("all {} are {}: there is nothing to tell apart, and no map",
+                                counted(used.size(), "row"), result.stable > 0 ? "stable" : "unstable");
+  }
+  return used;
+}
+
+// The least and the largest of every input.
+std::vector<Interval> ranges_of(const Matrix<double>& x) {
+  std::vector<Interval> ranges;
+  for (std::size_t j = 0; j < x.columns(); ++j) {
+    Interval range{x.row(0)[j], x.row(0)[j]};
+    for (std::size_t i = 1; i < x.rows(); ++i) {
+      range.low = std::min(range.low, x.row(i)[j]);
+      range.high = std::max(range.high, x.row(i)[j]);
+    }
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+void give_up(MapFit& result, const std::string& reason) {
+  result.reason = reason;
+  result.warnings.push_back(reason);
 }
 
 }  // namespace
@@ -223,24 +289,32 @@ std::optional<MapQuestion> question_of(const MapRow& row) {
       row.place->log_odds, gamma, {row.gamma.low.value_or(0), row.gamma.high.value_or(kUnknown)}, row.extra};
 }
 
+double CalibrationErrors::variance(double log_odds) const {
+  return std::max(0.0, intercept + 2 * log_odds * together + log_odds * log_odds * slope);
+}
+
 std::vector<double> GammaMap::inputs_of(const MapQuestion& question) const {
   std::vector<double> x{question.log_odds, std::log(std::max(question.gamma, floor))};
   x.insert(x.end(), question.extra.begin(), question.extra.end());
   return x;
 }
 
+void GammaMap::check_variables(std::size_t given) const {
+  if (given + 2 == inputs.size()) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("the map has {}; {} given", counted(inputs.size() - 2, "further variable"),
+                          given == 1 ? "1 was" : fmt::format("{} were", given)));
+}
+
 MapAnswer GammaMap::predict(const MapQuestion& question) const {
-  if (question.extra.size() + 2 != inputs.size()) {
-    throw Error(
-        ErrorCode::usage,
-        fmt::format("the map has {}; {} given", counted(inputs.size() - 2, "further variable"),
-                    question.extra.size() == 1 ? "1 was" : fmt::format("{} were", question.extra.size())));
-  }
+  check_variables(question.extra.size());
   const std::vector<double> x = inputs_of(question);
   MapAnswer answer;
   for (std::size_t j = 0; j < x.size(); ++j) answer.outside |= x[j] < ranges[j].low || x[j] > ranges[j].high;
-  const double middle = intercept + slope * fit.log_odds(x);
-  const double half = normal_quantile(0.5 + confidence / 2) * std::abs(slope) * fit.standard_error(x);
+  const double fitted = fit.log_odds(x), middle = intercept + slope * fitted;
+  const double error =
+      std::hypot(std::max(1.0, slope) * fit.standard_error(x), std::sqrt(calibration.variance(fitted)));
+  const double half = normal_quantile(0.5 + confidence / 2) * error;
   const double per_log = slope * fit.coefficients[2] / fit.scales[1];
   // How far gamma's ends move the log-odds; an end that is not known does not count where gamma does not.
   const auto shift = [&](double end) {
@@ -255,44 +329,37 @@ MapAnswer GammaMap::predict(const MapQuestion& question) const {
 
 MapFit fit_map(const MapRows& rows, const MapFitOptions& options, Scalar scalar) {
   MapFit result;
-  std::vector<const MapRow*> used;
-  for (const MapRow& row : rows.rows) {
-    if (!usable(row)) {
-      ++result.left_out;
-      continue;
-    }
-    used.push_back(&row);
-    ++(row.search->stable ? result.stable : result.unstable);
-  }
-  if (result.stable == 0 || result.unstable == 0) {
-    result.reason = used.empty()
-                        ? "no row has both a gamma and a search: there is no map"
-                        : fmt::format("all {} are {}: there is nothing to tell apart, and no map",
-                                      counted(used.size(), "row"), result.stable > 0 ? "stable" : "unstable");
-    return result;
-  }
-  GammaMap& map = result.map.emplace();
+  const std::vector<const MapRow*> used = choose(rows, result);
+  if (!result.reason.empty()) return result;
+  GammaMap map;
   map.confidence = options.confidence;
   map.inputs = {"logit_p", "log_gamma"};
   map.inputs.insert(map.inputs.end(), rows.extra.begin(), rows.extra.end());
   map.floor = floor_of(used, scalar == Scalar::float32 ? 0x1p-24 : 0x1p-53, result.floored);
   const Sample sample = sample_of(used, map);
-  for (std::size_t j = 0; j < sample.x.columns(); ++j) {
-    Interval range{sample.x.row(0)[j], sample.x.row(0)[j]};
-    for (std::size_t i = 1; i < used.size(); ++i) {
-      range.low = std::min(range.low, sample.x.row(i)[j]);
-      range.high = std::max(range.high, sample.x.row(i)[j]);
-    }
-    map.ranges.push_back(range);
+  map.ranges = ranges_of(sample.x);
+  const std::optional<Logistic> fit = fit_logistic(sample.x.view(), sample.outcome, options.ridge);
+  if (!fit) {
+    give_up(result, fmt::format("a ridge of {} is too small for a map of these rows, whose inputs tell the "
+                                "outcomes apart, or each other; expected a larger one: there is no map",
+                                options.ridge));
+    return result;
   }
-  map.fit = fit_logistic(sample.x.view(), sample.outcome, options.ridge);
+  map.fit = *fit;
   const std::size_t folds = std::min({options.folds, result.stable, result.unstable});
   if (folds < 2) {
     result.reason = fmt::format("1 row alone is {}: the map is not cross-validated",
                                 result.stable == 1 ? "stable" : "unstable");
-    return result;
+  } else {
+    result.validation = validate(sample, map, folds, options);
+    if (!result.validation) {
+      give_up(result, fmt::format("a ridge of {} is too small for the rows of a fold, whose inputs tell the "
+                                  "outcomes apart, or each other; expected a larger one: the map is not "
+                                  "cross-validated",
+                                  options.ridge));
+    }
   }
-  result.validation = validate(sample, map, folds, options);
+  result.map = std::move(map);
   return result;
 }
 

@@ -83,6 +83,37 @@ void place_block(PointAsker& asker, const RowBlock& block, std::uint64_t most, P
   }
 }
 
+// Which row of the further variables is about which row of the data.
+class VariablePlaces {
+ public:
+  explicit VariablePlaces(const MapVariables& variables)
+      : by_id_(!variables.ids.empty()), rows_(variables.values.rows()) {
+    for (std::size_t i = 0; i < variables.ids.size(); ++i) {
+      if (!places_.emplace(variables.ids[i], i).second) {
+        throw Error(ErrorCode::input,
+                    fmt::format("the further variables have id {} twice", in_quotes(variables.ids[i])));
+      }
+    }
+  }
+
+  std::size_t at(std::size_t row, const std::string& id) const {
+    if (by_id_) {
+      const auto found = places_.find(id);
+      if (found != places_.end()) return found->second;
+      throw Error(ErrorCode::input,
+                  fmt::format("the further variables have no id {}, which row {} has", in_quotes(id), row));
+    }
+    if (row < rows_) return row;
+    throw Error(ErrorCode::input,
+                fmt::format("the further variables have {} rows; the data has row {}", rows_, row));
+  }
+
+ private:
+  bool by_id_;
+  std::size_t rows_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
 void warn_of_labels(MapRows& result) {
   const MapRow* example = nullptr;
   std::size_t labelled = 0, unknown = 0;
@@ -204,29 +235,22 @@ MapVariables read_variables(RowSource& data) {
   return result;
 }
 
-void enter_variables(MapRows& rows, const MapVariables& variables) {
-  std::unordered_map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < variables.ids.size(); ++i) {
-    if (!places.emplace(variables.ids[i], i).second) {
-      throw Error(ErrorCode::input,
-                  fmt::format("the further variables have id {} twice", in_quotes(variables.ids[i])));
-    }
+void check_variables(RowSource& data, const MapVariables& variables) {
+  const VariablePlaces places(variables);
+  RowBlock block;
+  while (data.read(block, rows_per_block(data.info().inputs))) {
+    for (std::size_t i = 0; i < block.values.rows(); ++i)
+      places.at(block.number(i), block.ids.empty() ? std::string() : block.ids[i]);
   }
+  data.rewind();
+}
+
+void enter_variables(MapRows& rows, const MapVariables& variables) {
+  const VariablePlaces places(variables);
   rows.extra = variables.names;
   for (MapRow& row : rows.rows) {
-    std::size_t place = row.row;
-    if (!variables.ids.empty()) {
-      const auto found = places.find(row.id);
-      if (found == places.end()) {
-        throw Error(ErrorCode::input, fmt::format("the further variables have no id {}, which row {} has",
-                                                  in_quotes(row.id), row.row));
-      }
-      place = found->second;
-    } else if (place >= variables.values.rows()) {
-      throw Error(ErrorCode::input, fmt::format("the further variables have {} rows; the data has row {}",
-                                                variables.values.rows(), row.row));
-    }
-    row.extra.assign(variables.values.row(place), variables.values.row(place) + variables.values.columns());
+    const double* values = variables.values.row(places.at(row.row, row.id));
+    row.extra.assign(values, values + variables.values.columns());
   }
 }
 

@@ -55,6 +55,23 @@ std::vector<double> numbers(const ResultFile& file, const ResultField& list, std
   return values;
 }
 
+CalibrationErrors read_calibration(const ResultFile& file, const ResultField& field) {
+  if (!field.has("calibration_covariance")) {
+    fail(file,
+         "the map is recalibrated and has no calibration_covariance: an older version wrote it; make it "
+         "again");
+  }
+  const ResultField matrix = field.at("calibration_covariance");
+  if (matrix.size() != 2)
+    fail(file,
+         fmt::format("the map's calibration_covariance has {}; expected 2", counted(matrix.size(), "row")));
+  const std::vector<double> first = numbers(file, matrix.at(0), 2, "calibration covariances in a row");
+  const std::vector<double> second = numbers(file, matrix.at(1), 2, "calibration covariances in a row");
+  if (!(first[0] >= 0 && second[1] >= 0))
+    fail(file, "the map's calibration_covariance has a variance below 0");
+  return {first[0], second[1], first[1]};
+}
+
 GammaMap read_fit(const ResultFile& file, const ResultField& field) {
   GammaMap map;
   read_inputs(file, field.at("inputs"), map);
@@ -76,6 +93,7 @@ GammaMap read_fit(const ResultFile& file, const ResultField& field) {
   map.recalibrated = flag(file, field, "recalibrated");
   map.intercept = field.at("intercept").number();
   map.slope = field.at("slope").number();
+  if (map.recalibrated) map.calibration = read_calibration(file, field);
   map.confidence = field.at("confidence").number();
   if (!is_confidence(map.confidence))
     fail(file, fmt::format("the map's confidence is {}; expected between 0 and 1", map.confidence));
@@ -123,7 +141,8 @@ SavedMap read_map(const ResultFile& file) {
   const Json frame = parse_result(file, {"map"}, [](Json&) {});
   const ResultField summary = ResultField(file, frame).at("summary");
   if (!summary.has("map"))
-    fail(file, "this result has no map: expected one whose rows are some stable and some not");
+    fail(file,
+         "this result has no map: expected one whose rows are some stable and some not, or a larger ridge");
   const ResultField field = summary.at("map"), model = field.at("model");
   SavedMap saved;
   saved.map = read_fit(file, field);
@@ -166,7 +185,7 @@ std::vector<std::optional<MapAnswer>> ask_map(const GammaMap& map, const MapRows
   std::vector<std::optional<MapAnswer>> answers;
   for (const MapRow& row : rows.rows) {
     const std::optional<MapQuestion> question = question_of(row);
-    bool whole = question.has_value();
+    bool whole = question && std::isfinite(question->log_odds) && std::isfinite(question->gamma);
     for (const double value : row.extra) whole &= std::isfinite(value);
     answers.push_back(whole ? std::optional(map.predict(*question)) : std::nullopt);
   }

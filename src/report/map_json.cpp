@@ -102,6 +102,13 @@ Json validation_json(const MapValidation& v) {
           {"bins", std::move(bins)}};
 }
 
+// Of intercept and slope.
+Json calibration_json(const GammaMap& map) {
+  if (!map.recalibrated) return nullptr;
+  const CalibrationErrors& errors = map.calibration;
+  return {{errors.intercept, errors.together}, {errors.together, errors.slope}};
+}
+
 Json schema_list(const Schema& schema) {
   Json list = Json::array();
   for (const Feature& f : schema) {
@@ -145,6 +152,7 @@ Json saved_map_json(const SavedMap& saved, const ModelInfo& model, const MapFit&
           {"recalibrated", map.recalibrated},
           {"intercept", map.intercept},
           {"slope", map.slope},
+          {"calibration_covariance", calibration_json(map)},
           {"confidence", map.confidence},
           {"steps", saved.steps},
           {"search", saved.search},
@@ -167,8 +175,8 @@ Json map_row_json(const MapRow& row, const MapRows& rows) {
   Json json{{"row", row.row}};
   if (!row.id.empty()) json["id"] = row.id;
   if (!row.label.empty()) json["label"] = row.label;
-  const auto placed = [&](auto value) { return row.place ? Json(value(*row.place)) : Json(nullptr); };
-  json["class"] = placed([](const LogitPlace& p) { return p.decided_class; });
+  const auto placed = [&](auto value) { return row.place ? or_null(value(*row.place)) : Json(nullptr); };
+  json["class"] = row.place ? Json(row.place->decided_class) : Json(nullptr);
   json["logit"] = placed([](const LogitPlace& p) { return p.logit; });
   json["mean_logit"] = placed([](const LogitPlace& p) { return p.mean; });
   json["probability"] = placed([](const LogitPlace& p) { return p.probability(); });
@@ -178,7 +186,7 @@ Json map_row_json(const MapRow& row, const MapRows& rows) {
   json["high"] = or_null(row.gamma.high);
   json["outcome"] = outcome_name(row.gamma.outcome);
   const double fall = static_cast<double>(rows.steps) * row.gamma.gamma.value_or(0);
-  const auto fallen = [&](auto value) { return row.measured() ? Json(value(*row.place)) : Json(nullptr); };
+  const auto fallen = [&](auto value) { return row.measured() ? or_null(value(*row.place)) : Json(nullptr); };
   json["score"] = fallen([&](const LogitPlace& p) { return p.score(fall); });
   json["two_exponential"] =
       fallen([&](const LogitPlace& p) { return logistic(p.two_exponential_log_odds(fall)); });

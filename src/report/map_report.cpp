@@ -133,7 +133,7 @@ std::string map_lines(const MapFit& fit) {
                       grouped(fit.stable), grouped(fit.unstable), map.fit.ridge, number(map.floor),
                       counted(fit.floored, "row"));
   if (fit.left_out > 0)
-    text += fmt::format("  {} left out: no gamma, no search or no further variable\n",
+    text += fmt::format("  {} left out: no gamma, no search or no further variable, or too large a one\n",
                         counted(fit.left_out, "row"));
   if (map.fit.separated)
     text += "  the map tells all stable rows from all others: the ridge alone bounds its coefficients\n";

@@ -139,6 +139,27 @@ def test_a_saved_map_answers_without_a_search(harmonia, schema, made, model, dat
     assert (tmp_path / "use.csv").read_text().count("\n") == 241
 
 
+def test_the_interval_of_a_recalibrated_answer_by_hand(harmonia, made, model, data, tmp_path):
+    result, _, _ = made
+    assert result["summary"]["map"]["recalibrated"] is False and result["summary"]["map"]["calibration_covariance"] is None
+    for slope in (0.5, 2.0):
+        changed = copy.deepcopy(result)
+        saved = changed["summary"]["map"]
+        saved.update(recalibrated=True, intercept=0.25, slope=slope, calibration_covariance=[[0.04, -0.01], [-0.01, 0.09]])
+        (tmp_path / "map.json").write_text(json.dumps(changed))
+        done = harmonia("map", "--use", tmp_path / "map.json", model, data, *CARRIED, "--drop", "age", "--json", tmp_path / "use.json")
+        assert done.returncode == 0, done.stderr
+        c, covariance = np.array(saved["coefficients"]), np.array(saved["covariance"])
+        for row in json.loads((tmp_path / "use.json").read_text())["rows"]:
+            x = [row["logit_p"], math.log(max(row["gamma"], saved["floor"]))]
+            z = np.array([1, *((v - i["mean"]) / i["scale"] for v, i in zip(x, saved["inputs"]))])
+            fitted = c @ z
+            error = math.sqrt(max(1, slope) ** 2 * (z @ covariance @ z) + 0.04 - 2 * 0.01 * fitted + 0.09 * fitted**2)
+            for end, sign in (("stable_low", -1), ("stable_high", 1)):
+                odds = 0.25 + slope * fitted + sign * 1.959963984540054 * error
+                assert row[end] == pytest.approx(1 / (1 + math.exp(-odds)), rel=1e-6)
+
+
 def test_another_model_is_said(harmonia, made, data, model, tmp_path):
     _, folder, _ = made
     done = harmonia("map", "--use", folder / "map.json", f"{model} ", data, *CARRIED, "--drop", "age")
@@ -166,6 +187,42 @@ def test_further_variables(harmonia, schema, model, data, tmp_path):
     assert (done.returncode, done.stderr) == (2, "harmonia: the map has 1 further variable; 0 were given\n")
 
 
+@pytest.fixture
+def untouched(tmp_path):
+    """A model that leaves a trace when it is asked, and whether it was."""
+    program, trace = tmp_path / "traced.py", tmp_path / "asked"
+    program.write_text(f"open({str(trace)!r}, 'w').close()\n{PROGRAM}")
+    yield f"cmd:{shlex.quote(sys.executable)} {program}"
+    assert not trace.exists()
+
+
+def test_bad_variables_are_refused_before_the_model_is_asked(harmonia, untouched, data, tmp_path):
+    def refused(contents, *more, by_id=True):
+        path = tmp_path / "with.csv"
+        path.write_text(contents)
+        carried = CARRIED if by_id else ["--label", "kind", "--drop", "name"]
+        done = harmonia("map", untouched, data, *carried, "--drop", "age", *HOW, "--with-file", path, "--json", tmp_path / "out.json", *more)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stdout == "", done.stderr
+        assert not (tmp_path / "out.json").exists()
+        return done.stderr
+
+    rows = [f"r{i},{i}" for i in range(240)]
+    assert "the further variables have no id 'r239', which row 239 has" in refused("\n".join(["name,age", *rows[:-1]]))
+    assert "the further variables have id 'r3' twice" in refused("\n".join(["name,age", *rows, "r3,1"]))
+    assert "with.csv" in refused("\n".join(["name,age", *rows[:-1], "r239,old"]))
+    assert "height" in refused("\n".join(["name,age", *rows]), "--with", "height")
+    assert "name" in refused("\n".join(["number,age", *rows]))
+    assert "the further variables have 100 rows; the data has row 100" in refused("age\n" + "1\n" * 100, by_id=False)
+    done = harmonia("map", untouched, data, *CARRIED, "--drop", "age", *HOW, "--with-file", tmp_path / "none.csv")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "none.csv: no such file" in done.stderr
+
+
+def test_a_map_of_other_variables_is_refused_before_the_model_is_asked(harmonia, made, untouched, data):
+    _, folder, _ = made
+    done = harmonia("map", "--use", folder / "map.json", untouched, data, *CARRIED, "--with", "age")
+    assert (done.returncode, done.stderr) == (2, "harmonia: the map has 0 further variables; 1 was given\n")
+
+
 def test_same_result_for_any_threads_and_batch(harmonia, made, model, data, tmp_path):
     result, _, _ = made
     done = harmonia("map", model, data, *CARRIED, "--drop", "age", *HOW, "--threads", 1, "--batch", 7, "--json", tmp_path / "one.json")
@@ -183,6 +240,30 @@ def test_all_of_one_outcome(harmonia, schema, model, data, tmp_path):
     assert result["summary"]["map"] is None
     done = harmonia("map", "--use", tmp_path / "out.json", model, data, *CARRIED, "--drop", "age")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "this result has no map" in done.stderr
+
+
+# Classes that the first feature alone tells apart: so is stability; and logits whose difference is no number.
+@pytest.mark.parametrize(
+    ("logits", "ridge", "said"),
+    [
+        ("50 * a, 0", "1e-300", "a ridge of 1e-300 is too small for a map of these rows"),
+        ("(1.7e308 if a > 0 else -1.7e308), -(1.7e308 if a > 0 else -1.7e308)", "0.1", "no row has numbers that a map can be fitted on: there is no map"),
+    ],
+)
+def test_rows_are_kept_where_no_map_can_be_fitted(harmonia, schema, data, tmp_path, logits, ridge, said):
+    program = tmp_path / "p.py"
+    program.write_text(f"import sys\nfor line in sys.stdin:\n    a = float(line.split(',')[0])\n    print('%r,%r' % ({logits}), flush=True)\n")
+    model = f"cmd:{shlex.quote(sys.executable)} {program}"
+    how = [*CARRIED, "--drop", "age", *HOW, "--ridge", ridge, "--json", tmp_path / "out.json", "--csv", tmp_path / "out.csv", "--html", tmp_path / "out.html"]
+    done = harmonia("map", model, data, *how)
+    assert done.returncode == 0 and said in done.stdout and done.stderr.startswith("warning: "), done.stderr
+    result = json.loads((tmp_path / "out.json").read_text())
+    jsonschema.validate(result, schema)
+    assert {r["stable"] for r in result["rows"]} == {True, False} and all(r["logit"] is not None for r in result["rows"])
+    assert result["summary"]["map"] is None and said in result["summary"]["fit"]["reason"]
+    warned = result["summary"]["warnings"][-1]
+    assert ("a map of these rows" in warned or "240 rows are left out of the map" in warned) and f"warning: {warned}\n" in done.stderr
+    assert (tmp_path / "out.csv").read_text().count("\n") == 241 and (tmp_path / "out.html").exists()
 
 
 def test_probabilities(harmonia, data, tmp_path):
@@ -208,6 +289,7 @@ def test_budget_and_forecast(harmonia, model, data, tmp_path):
     assert result["evaluations"] <= 5000
     measured = [r["gamma"] is not None for r in result["rows"]]
     assert 10 < sum(measured) < 240 and measured == sorted(measured, reverse=True)
+    assert [r["stable"] is not None for r in result["rows"]] == measured  # no search without a gamma
     fit = result["summary"]["fit"]
     assert fit["stable"] + fit["unstable"] == sum(measured) and fit["left_out"] == 240 - sum(measured)
     assert all(r["outcome"] == "budget" and r["class"] is None for r, known in zip(result["rows"], measured) if not known)
@@ -236,6 +318,9 @@ def test_damaged_and_foreign_maps(harmonia, made, model, data, tmp_path):
         (lambda m: m.update(floor=-1), "the map's floor is -1; expected a number above 0"),
         (lambda m: m.update(confidence=2), "the map's confidence is 2; expected between 0 and 1"),
         (lambda m: m.update(recalibrated=3), "the map's recalibrated is neither true nor false"),
+        (lambda m: m.update(recalibrated=True), "the map is recalibrated and has no calibration_covariance"),
+        (lambda m: m.update(recalibrated=True, calibration_covariance=[[1, 0]]), "the map's calibration_covariance has 1 row; expected 2"),
+        (lambda m: m.update(recalibrated=True, calibration_covariance=[[1, 0], [0, -1]]), "the map's calibration_covariance has a variance below 0"),
         (lambda m: m["gamma"].update(ball="cube"), "cube"),
         (lambda m: m.pop("gamma"), "summary.map has no 'gamma'"),
     ]:

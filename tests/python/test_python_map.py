@@ -93,6 +93,29 @@ def test_further_variables(made):
         result.map.predict_from(0.9, 0.1)
 
 
+def test_variables_that_are_too_few_are_refused_before_the_rows_are_measured(made):
+    asked = []
+
+    def counted(x):
+        asked.append(len(x))
+        return logits(x)
+
+    few = {"age": np.zeros(239)}
+    with pytest.raises(hm.InputError, match="the further variables have 239 rows; the data has row 239"):
+        hm.map(counted, X, radius=0.4, steps=3, extra=few)
+    aged = hm.map(logits, X, radius=0.4, ball="cross", steps=3, extra={"age": X[:, 0]})
+    with pytest.raises(hm.InputError, match="the further variables have 239 rows; the data has row 239"):
+        aged.map.predict(counted, X, extra=few)
+    assert sum(asked) <= 2  # the example that shows how many outputs there are
+
+
+def test_rows_are_kept_where_no_map_can_be_fitted():
+    with pytest.warns(hm.HarmoniaWarning, match="a ridge of 1e-300 is too small for a map of these rows"):
+        result = hm.map(lambda x: np.stack([50 * x[:, 0], 0 * x[:, 0]], axis=1), X, radius=0.4, ball="cross", steps=3, ridge=1e-300)
+    assert result.map is None and set(result.stable) == {0.0, 1.0} and np.isfinite(result.gamma).all()
+    assert "a larger one" in result.summary["fit"]["reason"]
+
+
 def test_mistakes(made, tmp_path):
     with pytest.raises(hm.UsageError, match="P is 1; expected between 0 and 1"):
         made.map.predict_from(1.0, 0.1)

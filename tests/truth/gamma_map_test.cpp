@@ -225,6 +225,7 @@ TEST(GammaMap, PredictedProbabilitiesAreCovered) {
     GammaMap map = *fit.map;
     map.intercept = 0;  // the fit's own answers
     map.slope = 1;
+    map.calibration = {};
     for (std::size_t k = 0; k < points.size(); ++k) {
       const auto [l, g] = points[k];
       const double gamma = std::exp(g);
@@ -323,20 +324,131 @@ TEST(GammaMap, FurtherVariables) {
   });
 }
 
+// Outcomes of Simulated, and variables that say nothing.
+struct Noisy {
+  std::size_t rows, noise;
+
+  MapRows draw(std::mt19937& generator) const {
+    std::normal_distribution<double> normal;
+    MapRows drawn = Simulated().draw(rows, generator);
+    if (noise == 0) return drawn;
+    Matrix<double> values(rows, noise);
+    for (std::size_t i = 0; i < rows * noise; ++i) values.view().data[i] = normal(generator);
+    enter_variables(drawn, {std::vector<std::string>(noise, "noise"), values, {}});
+    return drawn;
+  }
+};
+
 // Overfitted answers are too sure of themselves: many variables that say nothing, few rows.
 TEST(GammaMap, OversureAnswersAreRecalibrated) {
   std::mt19937 generator(29);
-  std::normal_distribution<double> normal;
-  MapRows rows = Simulated().draw(80, generator);
-  Matrix<double> values(80, 12);
-  for (std::size_t i = 0; i < 80 * 12; ++i) values.view().data[i] = normal(generator);
-  enter_variables(rows, {std::vector<std::string>(12, "noise"), values, {}});
   MapFitOptions options;
   options.ridge = 1e-3;
-  const MapFit fit = fit_map(rows, options, kScalar);
+  const MapFit fit = fit_map(Noisy{80, 12}.draw(generator), options, kScalar);
   EXPECT_LT(fit.validation->slope.interval.high, 1);
   EXPECT_TRUE(fit.map->recalibrated);
   EXPECT_EQ(fit.map->slope, fit.validation->slope.value);
+  const CalibrationErrors& errors = fit.map->calibration;
+  const double z = normal_quantile(0.975);
+  EXPECT_NEAR(fit.validation->slope.interval.high, fit.map->slope + z * std::sqrt(errors.slope), 1e-12);
+  EXPECT_NEAR(fit.validation->intercept.interval.low, fit.map->intercept - z * std::sqrt(errors.intercept),
+              1e-12);
+  // Where the variance is least it is 1/Σp(1 − p), which is at least 4 over the rows.
+  const double least = -errors.together / errors.slope;
+  EXPECT_GT(errors.variance(least), 4.0 / 80);
+  EXPECT_LT(errors.variance(least), 8.0 / 80);
+  EXPECT_GT(errors.variance(least + 1), errors.variance(least));
+  EXPECT_GT(errors.variance(least - 1), errors.variance(least));
+}
+
+// The share of new rows whose true probability lies in the interval of a map that was recalibrated.
+double recalibrated_coverage(const Noisy& noisy, double ridge, std::size_t times) {
+  std::mt19937 generator(31);
+  MapFitOptions options;
+  options.ridge = ridge;
+  std::size_t asked = 0, covered = 0;
+  for (std::size_t time = 0; time < times; ++time) {
+    const MapFit fit = fit_map(noisy.draw(generator), options, kScalar);
+    if (!fit.map->recalibrated) continue;
+    for (const MapRow& row : Noisy{20, noisy.noise}.draw(generator).rows) {
+      const MapQuestion question = *question_of(row);
+      const MapAnswer answer = fit.map->predict(question);
+      const double truth = Simulated().truth(question.log_odds, std::log(question.gamma));
+      covered += answer.interval.low <= truth && truth <= answer.interval.high ? 1 : 0;
+      ++asked;
+    }
+  }
+  EXPECT_GT(asked, 10 * times);
+  return static_cast<double>(covered) / static_cast<double>(asked);
+}
+
+// Of overfitted maps (slope 0.3 to 0.7) and of one that its ridge flattens (3.7), 20 new rows each. Without
+// the recalibration's error, and with the coefficients' times the slope, 58 to 84 % of the first would be
+// covered. The shares are 97.4 to 99.9 %, with a deviation of at most 0.3 % over seeds.
+TEST(GammaMap, AnswersThatAreRecalibratedAreCovered) {
+  EXPECT_GE(recalibrated_coverage({80, 12}, 1e-3, 200), 0.95);
+  EXPECT_GE(recalibrated_coverage({80, 6}, 1e-3, 200), 0.95);
+  EXPECT_GE(recalibrated_coverage({200, 12}, 1e-3, 200), 0.95);
+  EXPECT_GE(recalibrated_coverage({300, 0}, 100, 200), 0.95);
+}
+
+TEST(GammaMap, ATooSmallRidgeMakesNoMapAndAWarning) {
+  MapRows rows;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const double side = i % 2 == 0 ? 1 : -1;
+    rows.rows.push_back(row_of(i, 3 + side * (1 + 0.01 * static_cast<double>(i)), 0.1, side > 0));
+  }
+  const MapFit bounded = fit_map(rows, {}, kScalar);
+  EXPECT_TRUE(bounded.map && bounded.map->fit.separated && bounded.warnings.empty());
+  MapFitOptions options;
+  options.ridge = 1e-300;
+  const MapFit fit = fit_map(rows, options, kScalar);
+  EXPECT_FALSE(fit.map);
+  EXPECT_FALSE(fit.validation);
+  EXPECT_EQ(fit.stable, 20U);
+  EXPECT_EQ(
+      fit.reason,
+      "a ridge of 1e-300 is too small for a map of these rows, whose inputs tell the outcomes apart, or "
+      "each other; expected a larger one: there is no map");
+  EXPECT_EQ(fit.warnings, std::vector<std::string>{fit.reason});
+}
+
+// Of rows that only one keeps from being told apart, the fold without it allows no fit.
+TEST(GammaMap, ATooSmallRidgeOfAFoldLeavesTheMapUnvalidated) {
+  MapRows rows;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const double side = i % 2 == 0 ? 1 : -1;
+    rows.rows.push_back(row_of(i, 3 + side * (1 + 0.01 * static_cast<double>(i)), 0.1, side > 0));
+  }
+  rows.rows[38].search->stable = false;
+  MapFitOptions options;
+  options.ridge = 1e-300;
+  const MapFit fit = fit_map(rows, options, kScalar);
+  ASSERT_TRUE(fit.map);
+  EXPECT_FALSE(fit.map->fit.separated);
+  EXPECT_FALSE(fit.validation);
+  EXPECT_NE(fit.reason.find("the map is not cross-validated"), std::string::npos);
+  EXPECT_EQ(fit.warnings, std::vector<std::string>{fit.reason});
+}
+
+TEST(GammaMap, RowsTooLargeForNumbersAreLeftOut) {
+  std::mt19937 generator(5);
+  MapRows rows = Simulated().draw(200, generator);
+  const MapFit fit = fit_map(rows, {}, kScalar);
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  rows.rows.push_back(row_of(200, kFar, 0.1, true));
+  rows.rows.push_back(row_of(201, 3, kFar, false));
+  rows.rows.push_back(row_of(202, -1e300, 0.1, false));
+  const MapFit again = fit_map(rows, {}, kScalar);
+  EXPECT_EQ(again.left_out, 3U);
+  EXPECT_EQ(again.warnings,
+            std::vector<std::string>{
+                "3 rows are left out of the map: log-odds, gamma or a further variable of more than 1e+100"});
+  EXPECT_EQ(again.map->fit.coefficients, fit.map->fit.coefficients);
+  rows.rows.erase(rows.rows.begin(), rows.rows.begin() + 200);
+  const MapFit none = fit_map(rows, {}, kScalar);
+  EXPECT_FALSE(none.map);
+  EXPECT_EQ(none.reason, "no row has numbers that a map can be fitted on: there is no map");
 }
 
 }  // namespace

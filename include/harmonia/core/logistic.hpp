@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,10 @@ struct Logistic {
 };
 
 /// Fits by Newton's method, which maximises the log-likelihood minus ridge/2 · Σ cⱼ² (c₀ is free), of
-/// standardised inputs: scikit-learn's C is 1/ridge. x: rows × inputs; outcome: 0 or 1 a row. Throws
-/// Error(usage) if all outcomes are alike, or a ridge of 0 meets groups that can be told apart.
-Logistic fit_logistic(MatrixView<const double> x, std::span<const char> outcome, double ridge);
+/// standardised inputs: scikit-learn's C is 1/ridge. x: rows × inputs, finite; outcome: 0 or 1 a row. None if
+/// there is no such maximum that numbers can hold: the ridge is too small, or 0, where inputs tell the
+/// outcomes or each other apart, or inputs are too far apart. Throws Error(usage) if all outcomes are alike.
+std::optional<Logistic> fit_logistic(MatrixView<const double> x, std::span<const char> outcome, double ridge);
 
 /// 1/(1 + e^{−l}) without overflow.
 double logistic(double log_odds);

@@ -33,8 +33,16 @@ struct MapQuestion {
 /// What a map answers.
 struct MapAnswer {
   double probability = 0;  ///< of being stable
-  Interval interval;       ///< from the coefficients' errors and gamma's interval
+  Interval interval;       ///< from the errors of coefficients and recalibration, and gamma's interval
   bool outside = false;    ///< an input is outside of what the map was fitted on
+};
+
+/// Errors of a recalibration: those of what it adds and multiplies by.
+struct CalibrationErrors {
+  double intercept = 0, slope = 0, together = 0;  ///< variance, variance, covariance
+
+  /// Variance of intercept + slope · log_odds.
+  double variance(double log_odds) const;
 };
 
 /// The probability that a row's class outlasts N steps of a search, from P and gamma alone: a logistic
@@ -46,11 +54,16 @@ struct GammaMap {
   double floor = 0;                 ///< a smaller gamma counts as this much
   bool recalibrated = false;        ///< the next two were not 0 and 1 on held-out rows
   double intercept = 0, slope = 1;  ///< answered log-odds = intercept + slope · the fit's
+  CalibrationErrors calibration;    ///< of these two; 0 where they are 0 and 1
   double confidence = 0.95;
 
-  /// With about the confidence the probability that the fit estimates lies in the interval, if the logistic
-  /// form is right: the delta method on the log-odds; gamma's interval is added in quadrature on either side.
+  /// With about the confidence the probability that a row like this is stable lies in the interval, if the
+  /// logistic form is right: the delta method on the log-odds. The coefficients' errors, the recalibration's,
+  /// and gamma's interval are added in quadrature on either side. A slope below 1 does not shrink the
+  /// coefficients' errors: it draws the answers together, and not the truth.
   MapAnswer predict(const MapQuestion& question) const;
+  /// Throws Error(usage) if so many further variables are not what predict() takes.
+  void check_variables(std::size_t given) const;
   /// The inputs of a row in the order of `inputs`.
   std::vector<double> inputs_of(const MapQuestion& question) const;
 };
@@ -81,16 +94,18 @@ struct MapValidation {
 /// The map, or why there is none.
 struct MapFit {
   std::size_t stable = 0, unstable = 0;  ///< rows of the fit
-  std::size_t left_out = 0;              ///< rows without a gamma, a search or a further variable
-  std::size_t floored = 0;               ///< rows whose gamma is no more than rounding
+  std::size_t left_out = 0;  ///< rows without a gamma, a search or a further variable, or too large ones
+  std::size_t floored = 0;   ///< rows whose gamma is no more than rounding
   std::optional<GammaMap> map;
   std::optional<MapValidation> validation;
-  std::string reason;  ///< why one of them is missing; one sentence without a full stop
+  std::string reason;                 ///< why one of them is missing; one sentence without a full stop
+  std::vector<std::string> warnings;  ///< of rows and options that allow no fit; one sentence each
 };
 
 /// Fits a map on rows that were searched, and validates it on folds that are drawn by the seed, each outcome
 /// spread evenly. gamma of no more than rounding of the largest logit in `scalar`, the model's own numbers,
-/// counts as half the smallest that is more.
+/// counts as half the smallest that is more. Rows whose inputs are beyond 1e100 are left out; where the ridge
+/// is too small for a fit there is no map, or no validation, and a warning says so.
 MapFit fit_map(const MapRows& rows, const MapFitOptions& options, Scalar scalar);
 
 /// log P/(1 − P). Throws Error(usage) if P is not between 0 and 1.

@@ -87,6 +87,10 @@ struct MapVariables {
 /// All rows of a source.
 MapVariables read_variables(RowSource& data);
 
+/// Throws Error(input) if there are none for a row of the data, which is read and rewound: what
+/// enter_variables() would say after the rows were measured.
+void check_variables(RowSource& data, const MapVariables& variables);
+
 /// Enters further variables, by id or by number. Throws Error(input) if there are none for a row.
 void enter_variables(MapRows& rows, const MapVariables& variables);
 
