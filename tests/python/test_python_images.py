@@ -1,6 +1,7 @@
 """harmonia.gamma of images: the same numbers as the program's."""
 
 import json
+import shutil
 
 import harmonia as package
 import numpy as np
@@ -43,8 +44,10 @@ def test_compare_and_sweep_take_images(harmonia, photos, tmp_path):
     one = package.gamma(tmp_path / "net.onnx", str(photos), radius=10.0, **options).summary.mean
     swept = package.sweep(tmp_path / "net.onnx", str(photos), [10.0, 20.0], **options)
     assert swept.mean[0] == one
-    compared = package.compare([tmp_path / "net.onnx", tmp_path / "net.onnx"], str(photos), 10.0, **options)
-    done = harmonia("compare", tmp_path / "net.onnx", tmp_path / "net.onnx", photos, "--radius", 10, "--ball", "patch:2",
+    for end in (".onnx", ".image.json"):
+        shutil.copy(tmp_path / f"net{end}", tmp_path / f"twin{end}")
+    compared = package.compare([tmp_path / "net.onnx", tmp_path / "twin.onnx"], str(photos), 10.0, **options)
+    done = harmonia("compare", tmp_path / "net.onnx", tmp_path / "twin.onnx", photos, "--radius", 10, "--ball", "patch:2",
                     "--size", "12x10", "--grey", "--json", tmp_path / "out.json")
     assert done.returncode == 0, done.stderr
     theirs = json.loads((tmp_path / "out.json").read_text())
