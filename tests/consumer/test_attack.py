@@ -51,10 +51,17 @@ def test_a_linear_margin_takes_five_features(run, zeros):
     method = result["summary"]["methods"][0]
     assert (method["changed"], method["share"], method["steps"]["median"]) == (6, 1, 5)
     assert method["low"] == pytest.approx(0.6097, abs=1e-4)  # Wilson, 6 of 6
-    assert [p["changed"] for p in method["curve"]] == [0, 0, 0, 0] + [6] * 21
+    assert [(p["step"], p["changed"]) for p in method["curve"]] == [(1, 0), (5, 6), (25, 6)]
     assert len(result["shown"]) == 6 and len(result["shown"][0]["changes"]) == 5
     assert all(c == {"feature": c["feature"], "from": 0, "to": 1} for c in result["shown"][0]["changes"])
     assert "gamma changed the class of 6 of 6 rows" in done.stdout and "r0" in done.stdout
+
+
+def test_a_million_steps_are_a_small_result(run, zeros, tmp_path):
+    """The curve has a point where a row changes, and its ends, whatever the steps."""
+    result, _, _ = run(LINEAR, zeros, "--id", "name", "--radius", 1, "--steps", 1 << 20)
+    assert [(p["step"], p["changed"]) for p in result["summary"]["methods"][0]["curve"]] == [(1, 0), (5, 6), (1 << 20, 6)]
+    assert (tmp_path / "result.json").stat().st_size < 20_000
 
 
 def test_two_methods_on_the_same_rows(run, zeros):

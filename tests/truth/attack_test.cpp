@@ -420,7 +420,13 @@ TEST(AttackStudy, ComparesTwoMethodsOnTheSameRows) {
   EXPECT_NEAR(study.comparison->difference.p_value, 2 * std::pow(0.5, 10), 1e-12);
   const AttackSummary& gamma = study.runs[0].summary;
   EXPECT_EQ(gamma.curve.back().changed, 20U);
-  EXPECT_EQ(gamma.curve.size(), 25U);
+  EXPECT_EQ(gamma.curve.front().step, 1U);
+  EXPECT_EQ(gamma.curve.back().step, 25U);
+  for (std::size_t i = 1; i < gamma.curve.size(); ++i) {
+    EXPECT_LT(gamma.curve[i - 1].step, gamma.curve[i].step);
+    const bool end = i + 1 == gamma.curve.size();
+    EXPECT_LT(gamma.curve[i - 1].changed, gamma.curve[i].changed + (end ? 1 : 0));
+  }
   std::size_t kept = 0;
   for (const AttackRow& row : study.runs[0].rows) kept += row.original.empty() ? 0 : 1;
   EXPECT_EQ(kept, kShownAttacks);

@@ -33,7 +33,7 @@ struct AttackSummary {
   Interval interval{0, 1};                              ///< of that, by Wilson's score
   std::array<std::size_t, kAttackOutcomes> outcomes{};  ///< rows, all of them
   std::optional<Median> steps, features, l2, linf;      ///< of the rows that changed
-  std::vector<AttackCurvePoint> curve;                  ///< from step 1 on
+  std::vector<AttackCurvePoint> curve;  ///< at step 1, where more rows have changed, and at the last step
   std::uint64_t evaluations = 0;
 };
 
