@@ -14,6 +14,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/model/image_model.hpp"
 #include "harmonia/report/attack_pictures.hpp"
 #include "harmonia/report/attack_report.hpp"
 #include "harmonia/search/attack_study.hpp"
@@ -100,7 +101,9 @@ AttackRunRecord AttackCommand::record_of(const Subject& what) const {
   record.confidence = confidence;
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
-  record.margin = subject.model_options.margin;
+  record.margin = what.images.description
+                      ? measures_logits(subject.model, subject.model_options, *what.images.description)
+                      : subject.model_options.margin;
   record.seed = subject.seed;
   record.command_line = line;
   return record;

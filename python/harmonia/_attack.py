@@ -13,8 +13,8 @@ from . import _native
 from ._compare import _number, _Written
 from ._data import DataLike
 from ._errors import UsageError
-from ._measure import ModelLike, _count, _positive, call_text, native_arguments, open_subject, warn
-from ._models import Choice, ModelAddress
+from ._measure import ImageChoice, ModelLike, _count, _positive, call_text, native_arguments, open_subject, warn
+from ._models import Choice, ModelAddress, as_address
 from ._progress import Progress, shown
 from ._stability import _UNUSED
 
@@ -187,6 +187,9 @@ def attack(
     (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed)
     arguments = native_arguments({**asked, **_UNUSED}, table)
     arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    if as_address(f) is not None:
+        images = ImageChoice().ask(f, X)
+        arguments.margin = margin or images.measures_logits(model.name, margin, arguments.model_output)
     told = {k: v for k, v in asked.items() if v != _DEFAULTS.get(k, object())}
     arguments.call = call_text("attack", [model], data, {"radius": radius, **told})
     with shown(progress, f"attack on {model.name}") as tell:

@@ -155,3 +155,11 @@ def test_images_are_written(run, tmp_path):
     assert size(base64.b64decode(shown["png"])) == (6, 5)
     assert shown["png"] != shown["adversarial_png"]
     assert [s["step"] for s in shown["strip"]] == [1, 2, 3, 4] and {s["class"] for s in shown["strip"]} == {0}
+
+
+def test_probabilities_of_images_are_attacked_before_their_softmax(run, root):
+    """The description beside the network says that it answers with probabilities; gamma and attack take its logits."""
+    digits = root / "examples" / "digits"
+    result, _, _ = run(digits / "net.onnx", digits / "photos", "--radius", 120, "--steps", 2, "--candidates", 4)
+    assert result["options"]["margin"] is True
+    assert any(not 0 <= row["first_logit"] <= 1 for row in result["rows"])
