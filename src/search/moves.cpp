@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "harmonia/core/error.hpp"
-#include "harmonia/core/random.hpp"
 
 namespace harmonia {
 
@@ -114,23 +112,31 @@ std::size_t Moves::changed(std::span<const double> a, std::span<const double> b)
   return count;
 }
 
+DifferentNumbers::DifferentNumbers(std::uint64_t seed, std::uint64_t row, std::uint64_t sample,
+                                   std::size_t bound)
+    : key_{.seed = seed, .stream = Stream::search, .row = row, .sample = sample}, bound_(bound) {}
+
+std::size_t DifferentNumbers::at(std::size_t place) const {
+  const auto found = swapped_.find(place);
+  return found == swapped_.end() ? place : found->second;
+}
+
+// A permutation by Fisher and Yates, as far as it is asked for; only places that were swapped are held.
+std::optional<std::size_t> DifferentNumbers::next() {
+  if (drawn_ == bound_) return std::nullopt;
+  const std::size_t left = bound_ - drawn_;
+  const auto share = static_cast<std::size_t>(draw_uniform(key_, drawn_) * static_cast<double>(left));
+  const std::size_t place = drawn_ + std::min(left - 1, share);
+  const std::size_t number = at(place);
+  swapped_[place] = at(drawn_++);
+  return number;
+}
+
 std::vector<std::size_t> draw_different(std::uint64_t seed, std::uint64_t row, std::uint64_t sample,
                                         std::size_t count, std::size_t bound) {
-  // The first numbers of a permutation by Fisher and Yates; only places that were swapped are held.
-  const DrawKey key{.seed = seed, .stream = Stream::search, .row = row, .sample = sample};
-  std::unordered_map<std::size_t, std::size_t> swapped;
-  const auto at = [&](std::size_t place) {
-    const auto found = swapped.find(place);
-    return found == swapped.end() ? place : found->second;
-  };
+  DifferentNumbers numbers(seed, row, sample, bound);
   std::vector<std::size_t> drawn(std::min(count, bound));
-  for (std::size_t i = 0; i < drawn.size(); ++i) {
-    const auto left = static_cast<double>(bound - i);
-    const std::size_t place =
-        i + std::min(bound - i - 1, static_cast<std::size_t>(draw_uniform(key, i) * left));
-    drawn[i] = at(place);
-    swapped[place] = at(i);
-  }
+  for (std::size_t& number : drawn) number = *numbers.next();
   return drawn;
 }
 

@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "harmonia/core/random.hpp"
 #include "harmonia/search/attack.hpp"
 
 namespace harmonia {
@@ -19,6 +22,8 @@ class Moves {
   /// Units that may be moved; their numbers are unit(0), unit(1), …
   std::size_t units() const { return moved_.empty() ? all_units_ : moved_.size(); }
   std::size_t unit(std::size_t i) const { return moved_.empty() ? i : moved_[i]; }
+  /// One more than the largest number of a unit.
+  std::size_t all_units() const { return all_units_; }
   /// Throws Error(input) if the row lies outside of the bounds.
   void check(std::span<const double> x, std::size_t number) const;
 
@@ -49,7 +54,21 @@ class Moves {
   std::vector<std::size_t> moved_;  // empty: all
 };
 
-/// Different numbers below `bound`, in the order drawn; all of them if `count` are more.
+/// Different numbers below a bound, drawn one after another until none is left.
+class DifferentNumbers {
+ public:
+  DifferentNumbers(std::uint64_t seed, std::uint64_t row, std::uint64_t sample, std::size_t bound);
+  std::optional<std::size_t> next();
+
+ private:
+  std::size_t at(std::size_t place) const;
+
+  DrawKey key_;
+  std::size_t bound_, drawn_ = 0;
+  std::unordered_map<std::size_t, std::size_t> swapped_;  // places of the permutation that are not their own
+};
+
+/// The first `count` of them; all if `count` are more.
 std::vector<std::size_t> draw_different(std::uint64_t seed, std::uint64_t row, std::uint64_t sample,
                                         std::size_t count, std::size_t bound);
 

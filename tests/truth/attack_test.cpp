@@ -126,6 +126,23 @@ TEST(Attack, ASearchEndsWhereNoFeatureIsLeft) {
   EXPECT_EQ(rows[0].last_logit, 97);
 }
 
+// Features that were moved are known by flags, so that a search of 3,000 takes no longer than its calls.
+TEST(Attack, ALongSearchMovesEveryFeatureOnce) {
+  const std::size_t features = 3000;
+  const RowFunction model(features, 2, [](const double* x, double* y) {
+    y[0] = 1e6 - x[0];
+    y[1] = 0;
+  });
+  AttackOptions options = by(AttackMethod::gamma, 1, features);
+  options.candidates = 1;
+  const AttackRow row = attacked(model, Matrix<double>(1, features), options)[0];
+  std::set<std::size_t> moved;
+  for (const AttackStep& step : row.path) moved.insert(step.feature.value());
+  EXPECT_EQ(row.path.size(), features);
+  EXPECT_EQ(moved.size(), features);
+  EXPECT_EQ(row.changed, features);
+}
+
 // Of 100 features with weights 1 to 100 all are tried, and the largest are taken: 100 + 99 + 98 > 250.
 TEST(Attack, GreedyTakesTheFeaturesThatWeighMost) {
   std::vector<double> weights(100);
