@@ -54,16 +54,24 @@ void Moves::check(std::span<const double> x, std::size_t number) const {
   }
 }
 
+double Moves::step(std::size_t j, double radii) const {
+  const double by = radii * radius_ * scale(j);
+  if (!whole(j)) return by;
+  return std::abs(by) < 1 ? std::copysign(1.0, by) : std::round(by);
+}
+
 double Moves::settled(std::size_t j, double from, double to) const {
   if (fixed(j) || std::isnan(from)) return from;
-  if (!schema_.empty() && schema_[j].integer) to = std::round(to);
-  return std::clamp(to, std::min(from, lower(j)), std::max(from, upper(j)));
+  if (!whole(j)) return std::clamp(to, std::min(from, lower(j)), std::max(from, upper(j)));
+  // The outermost whole numbers within the bounds, which need not be whole themselves.
+  const double least = std::ceil(lower(j)), most = std::floor(upper(j));
+  return std::clamp(std::round(to), std::min(from, least), std::max(from, most));
 }
 
 bool Moves::move(std::span<double> x, std::size_t unit, double radii) const {
   bool moved = false;
   for (std::size_t j = unit * channels_; j < (unit + 1) * channels_; ++j) {
-    const double to = settled(j, x[j], x[j] + radii * radius_ * scale(j));
+    const double to = settled(j, x[j], x[j] + step(j, radii));
     moved |= !std::isnan(to) && to != x[j];
     x[j] = to;
   }
@@ -72,14 +80,14 @@ bool Moves::move(std::span<double> x, std::size_t unit, double radii) const {
 
 void Moves::displace(std::span<double> x, std::size_t unit, double radii) const {
   for (std::size_t j = unit * channels_; j < (unit + 1) * channels_; ++j) {
-    if (!fixed(j)) x[j] += radii * radius_ * scale(j);
+    if (!fixed(j)) x[j] += step(j, radii);
   }
 }
 
 bool Moves::inside(std::span<const double> x, std::size_t unit) const {
   for (std::size_t j = unit * channels_; j < (unit + 1) * channels_; ++j) {
     if (x[j] < lower(j) || x[j] > upper(j)) return false;
-    if (!schema_.empty() && schema_[j].integer && x[j] != std::round(x[j])) return false;
+    if (whole(j) && x[j] != std::round(x[j])) return false;
   }
   return true;
 }

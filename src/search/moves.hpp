@@ -33,8 +33,12 @@ class Moves {
   void displace(std::span<double> x, std::size_t unit, double radii) const;
   /// Whether no feature of the unit has left its bounds.
   bool inside(std::span<const double> x, std::size_t unit) const;
+  /// How much feature j is moved by on its own: `radii` times the radius in units of its scale. Of a whole
+  /// feature that is a whole number and at least 1: otherwise a small radius would never move it.
+  double step(std::size_t j, double radii) const;
   /// Feature j of a row, which was `from`, at `to` or the value nearest to it that is allowed.
   double settled(std::size_t j, double from, double to) const;
+  bool whole(std::size_t j) const { return !schema_.empty() && schema_[j].integer; }
   bool fixed(std::size_t j) const { return !schema_.empty() && schema_[j].fixed; }
   double scale(std::size_t j) const { return schema_.empty() ? 1 : schema_[j].scale; }
 

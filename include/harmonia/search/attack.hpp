@@ -55,7 +55,9 @@ std::string attack_method_name(AttackMethod method);
 struct AttackOptions {
   AttackMethod method = AttackMethod::gamma;
   std::size_t steps = 25;  ///< features changed one after another, or iterations
-  double radius = 0;       ///< the step of a feature, and of gamma's ball, in units of its scale; > 0
+  /// The step of a feature, and of gamma's ball, in units of its scale; > 0. A whole feature moves by the
+  /// nearest whole number, at least 1.
+  double radius = 0;
   double lower = -std::numeric_limits<double>::infinity();  ///< rows stay between these. Points that are only
   double upper = std::numeric_limits<double>::infinity();   ///< measured, such as a ball's, may lie outside
   std::size_t candidates =
