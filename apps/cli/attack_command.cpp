@@ -193,7 +193,9 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
   app.add_flag("--paper", options.paper,
                "gamma as the paper's Algorithm 2, and random with as many calls; takes all steps")
       ->group("Search");
-  app.add_flag("--go-on", options.go_on, "take all steps even after the class has changed")->group("Search");
+  app.add_flag("--go-on", options.go_on,
+               "take all steps even after the class has changed; boundary always does")
+      ->group("Search");
   app.add_option("--image", command.image,
                  "rows of a table are images: all channels of a pixel move together")
       ->type_name("HEIGHTxWIDTH[x3]")

@@ -173,7 +173,7 @@ def attack(
     lower, upper: no value leaves these, such as 0 and 255 of images.
     epsilon: nes: the farthest that a feature is moved; boundary: how far a row that counts may be.
     paper: gamma as the paper's Algorithm 2, to reproduce published numbers; takes all steps.
-    go_on: take all steps even after the class has changed.
+    go_on: take all steps even after the class has changed; boundary always does.
     image: height, width and perhaps channels of rows that are images: the channels of a pixel move together.
     confidence: of every interval.
     model_method: what gamma() calls method: the function of the model that answers.

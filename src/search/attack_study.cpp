@@ -117,6 +117,8 @@ AttackStudy attack_study(const Model& model, RowSource& data, const AttackOption
     second.method = *against;
     check_attack(second, model.info(), data.info().inputs);
   }
+  if (options.go_on && options.method == AttackMethod::boundary && !against)
+    throw Error(ErrorCode::usage, "method boundary takes all steps anyway; expected no --go-on with it");
   AttackStudy study;
   const std::size_t parts = against ? 2 : 1;
   for (std::size_t part = 0; part < parts; ++part) {

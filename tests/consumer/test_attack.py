@@ -123,12 +123,22 @@ def test_a_forecast_asks_nothing(harmonia):
         (["--radius", 1, "--image", "5x1x2"], "--image '5x1x2'"),
         (["--radius", 1, "--pictures", "out"], "--pictures is of images; expected --image HEIGHTxWIDTH, or a folder of images"),
         (["--radius", 1, "--method", "boundary", "--paper"], "the paper has no method boundary"),
+        (["--radius", 1, "--method", "boundary", "--go-on"], "method boundary takes all steps anyway; expected no --go-on with it"),
     ],
 )
 def test_bad_input_is_one_line(harmonia, arguments, words):
     done = harmonia("attack", BALL, "uniform:3", *arguments)
     assert done.returncode == 2
     assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_going_on_is_of_the_method_that_has_it(run, zeros):
+    """Beside boundary, which takes all steps, the other method goes on: five steps change the class, and eight are taken."""
+    for pair in (["--against", "boundary"], ["--method", "boundary", "--against", "gamma"]):
+        result, _, _ = run(LINEAR, zeros, "--id", "name", "--radius", 1, "--steps", 8, "--go-on", *pair)
+        assert {row["steps"] for row in result["rows"] if row["method"] == "gamma"} == {5}
+        assert all(row["success"] for row in result["rows"])
+        assert [len(s["path"]) for s in result["shown"]] == [8] * 12
 
 
 def test_a_model_without_classes(harmonia):

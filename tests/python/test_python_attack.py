@@ -66,6 +66,7 @@ def test_out_of_budget_rows_are_nan():
         ({"radius": 1, "image": (5, 5)}, "an image of 5x5x1 has 25 values; rows have 30 features"),
         ({"radius": 1, "image": (30,)}, "expected height and width"),
         ({"radius": 1, "epsilon": -1}, "epsilon is -1"),
+        ({"radius": 1, "method": "boundary", "go_on": True}, "boundary takes all steps anyway"),
     ],
 )
 def test_mistakes(options, words):

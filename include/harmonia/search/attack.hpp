@@ -66,7 +66,7 @@ struct AttackOptions {
   /// one feature or, where these are more than 1000, `candidates` of them; gamma of each, from a ball of its
   /// own, and on to the largest. No pairs, features may come again, and only steps are looked at for a class.
   bool paper = false;
-  bool go_on = false;  ///< take all steps even after the class has changed; not of boundary
+  bool go_on = false;  ///< take all steps even after the class has changed; boundary always does
   /// nes: no feature moves farther than this, in units of its scale; boundary: a row found farther away does
   /// not count. 0: any.
   double epsilon = 0;
