@@ -158,7 +158,7 @@ std::vector<const AttackRow*> kept_rows(const AttackRun& run) {
   for (const AttackRow& row : run.rows) {
     if (!row.original.empty()) kept.push_back(&row);
   }
-  std::ranges::stable_partition(kept, [](const AttackRow* row) { return row->success; });
+  std::stable_partition(kept.begin(), kept.end(), [](const AttackRow* row) { return row->success; });
   return kept;
 }
 
