@@ -14,6 +14,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/model/image_model.hpp"
 #include "harmonia/report/attack_pictures.hpp"
 #include "harmonia/report/attack_report.hpp"
 #include "harmonia/search/attack_study.hpp"
@@ -100,7 +101,9 @@ AttackRunRecord AttackCommand::record_of(const Subject& what) const {
   record.confidence = confidence;
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
-  record.margin = subject.model_options.margin;
+  record.margin = what.images.description
+                      ? measures_logits(subject.model, subject.model_options, *what.images.description)
+                      : subject.model_options.margin;
   record.seed = subject.seed;
   record.command_line = line;
   return record;
@@ -190,7 +193,9 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
   app.add_flag("--paper", options.paper,
                "gamma as the paper's Algorithm 2, and random with as many calls; takes all steps")
       ->group("Search");
-  app.add_flag("--go-on", options.go_on, "take all steps even after the class has changed")->group("Search");
+  app.add_flag("--go-on", options.go_on,
+               "take all steps even after the class has changed; boundary always does")
+      ->group("Search");
   app.add_option("--image", command.image,
                  "rows of a table are images: all channels of a pixel move together")
       ->type_name("HEIGHTxWIDTH[x3]")

@@ -107,8 +107,8 @@ def draw_searches(study: Study, path: Path) -> None:
         for method, colour in (("gamma", STABLE), ("random", UNSTABLE)):
             curve = found.methods[method]["curve"]
             steps = [point["step"] for point in curve]
-            axes.plot(steps, [100 * point["share"] for point in curve], color=colour, label=f"{'γ' if method == 'gamma' else method}")
-            axes.fill_between(steps, *([100 * point[end] for point in curve] for end in ("low", "high")), color=colour, alpha=0.18, linewidth=0)
+            axes.plot(steps, [100 * point["share"] for point in curve], color=colour, drawstyle="steps-post", label=f"{'γ' if method == 'gamma' else method}")
+            axes.fill_between(steps, *([100 * point[end] for point in curve] for end in ("low", "high")), step="post", color=colour, alpha=0.18, linewidth=0)
         dress(axes, f"{title}, the {how} search", "pixels changed", "% of another class")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False, fontsize=9, loc="upper left")

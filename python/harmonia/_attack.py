@@ -13,8 +13,8 @@ from . import _native
 from ._compare import _number, _Written
 from ._data import DataLike
 from ._errors import UsageError
-from ._measure import ModelLike, _count, _positive, call_text, native_arguments, open_subject, warn
-from ._models import Choice, ModelAddress
+from ._measure import ImageChoice, ModelLike, _count, _positive, call_text, native_arguments, open_subject, warn
+from ._models import Choice, ModelAddress, as_address
 from ._progress import Progress, shown
 from ._stability import _UNUSED
 
@@ -173,7 +173,7 @@ def attack(
     lower, upper: no value leaves these, such as 0 and 255 of images.
     epsilon: nes: the farthest that a feature is moved; boundary: how far a row that counts may be.
     paper: gamma as the paper's Algorithm 2, to reproduce published numbers; takes all steps.
-    go_on: take all steps even after the class has changed.
+    go_on: take all steps even after the class has changed; boundary always does.
     image: height, width and perhaps channels of rows that are images: the channels of a pixel move together.
     confidence: of every interval.
     model_method: what gamma() calls method: the function of the model that answers.
@@ -187,6 +187,9 @@ def attack(
     (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed)
     arguments = native_arguments({**asked, **_UNUSED}, table)
     arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    if as_address(f) is not None:
+        images = ImageChoice().ask(f, X)
+        arguments.margin = margin or images.measures_logits(model.name, margin, arguments.model_output)
     told = {k: v for k, v in asked.items() if v != _DEFAULTS.get(k, object())}
     arguments.call = call_text("attack", [model], data, {"radius": radius, **told})
     with shown(progress, f"attack on {model.name}") as tell:

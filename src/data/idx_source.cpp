@@ -72,8 +72,9 @@ class IdxSource final : public RowSource {
     }
     if (info_.image.channels == 0) info_.image.channels = 1;
     info_.inputs = info_.image.values();
-    if (own_.values() > kColumnLimit || info_.inputs > kColumnLimit)
+    if (own_.values() > kColumnLimit)
       fail(path, fmt::format("has images of {} values; expected at most {}", own_.values(), kColumnLimit));
+    check_image_size(path, info_.image);
     info_.rows = images_.sizes[0];
     info_.by = options.by;
     if (options.labels.empty()) {

@@ -121,6 +121,7 @@ class ImageFolder final : public RowSource {
                               "(net.image.json of net.onnx), --description FILE, or --size HEIGHTxWIDTH",
                               source));
     }
+    check_image_size(source, info_.image);
     info_.inputs = info_.image.values();
     info_.rows = files_.size();
     info_.by = options.by;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "column_choice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 
@@ -24,6 +25,14 @@ void check_image_options(const std::string& source, const DataOptions& options) 
     throw Error(ErrorCode::usage,
                 fmt::format("--by {}; images have no columns: expected label", in_quotes(options.by)));
   }
+}
+
+void check_image_size(const std::string& source, const ImageShape& image) {
+  if (image.values() <= kColumnLimit) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("{}: images of {}×{}×{} make rows of {} columns; expected at most {} (a smaller "
+                          "--size or description)",
+                          source, image.height, image.width, image.channels, image.values(), kColumnLimit));
 }
 
 void write_image_row(const Image& image, const ImageShape& shape, const DataOptions& options, double* row) {

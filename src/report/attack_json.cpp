@@ -141,24 +141,42 @@ void add_pictures(Json& json, const AttackRow& row, const AttackOptions& options
   json["strip"] = std::move(strip);
 }
 
-// What is kept whole of a few rows: their steps, and what changed in them.
+Json path_json(const AttackRow& row) {
+  Json path = Json::array();
+  for (const AttackStep& step : row.path) {
+    path.push_back({{"feature", or_null(step.feature)},
+                    {"class", step.label},
+                    {"logit", step.logit},
+                    {"distortion_l2", step.distortion_l2}});
+  }
+  return path;
+}
+
+// Rows that are kept whole: those that changed, then others.
+std::vector<const AttackRow*> kept_rows(const AttackRun& run) {
+  std::vector<const AttackRow*> kept;
+  for (const AttackRow& row : run.rows) {
+    if (!row.original.empty()) kept.push_back(&row);
+  }
+  std::stable_partition(kept.begin(), kept.end(), [](const AttackRow* row) { return row->success; });
+  return kept;
+}
+
+// A few rows whole: their steps, and what changed in them.
 Json shown_json(const AttackRunRecord& record, const AttackStudy& study) {
   Json list = Json::array();
   for (const AttackRun& run : study.runs) {
-    for (const AttackRow& row : run.rows) {
-      if (row.original.empty()) continue;
-      Json path = Json::array();
-      for (const AttackStep& step : row.path) {
-        path.push_back({{"feature", or_null(step.feature)},
-                        {"class", step.label},
-                        {"logit", step.logit},
-                        {"distortion_l2", step.distortion_l2}});
-      }
-      Json json{{"row", row.row},
-                {"method", attack_method_name(run.method)},
-                {"path", std::move(path)},
-                {"changes", changes_json(row)}};
-      if (record.options.image.channels > 0) add_pictures(json, row, record.options);
+    for (const AttackRow* row : kept_rows(run)) {
+      Json json{{"row", row->row}};
+      if (!row->id.empty()) json["id"] = row->id;
+      json["method"] = attack_method_name(run.method);
+      json["class"] = row->first_class;
+      json["new_class"] = row->new_class;
+      json["success"] = row->success;
+      json["changed"] = row->changed;
+      json["path"] = path_json(*row);
+      json["changes"] = changes_json(*row);
+      if (record.options.image.channels > 0) add_pictures(json, *row, record.options);
       list.push_back(std::move(json));
     }
   }

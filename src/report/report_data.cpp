@@ -213,6 +213,7 @@ Json report_data(const ResultFile& file) {
   PersistenceRows persistence(file);
   MapDensity density(file);
   Json kept = Json::array();
+  std::map<std::string, std::size_t> attacked;  // rows that are kept of each method
   std::size_t rows = 0;
   // What the rows are is known only when the command was read: a row with a gamma is drawn, others are kept.
   Json frame = parse_result(file, {}, [&](Json& row) {
@@ -225,6 +226,10 @@ Json report_data(const ResultFile& file) {
       if (kept.size() < kMostRows) kept.push_back(std::move(row));
     } else if (row.contains("gamma") && row.contains("outcome")) {
       gamma.add(row);
+    } else if (row.contains("method") && row.contains("new_class")) {
+      // All rows of one method come before those of the other: each has half of the places.
+      const bool room = ++attacked[ResultField(file, row).at("method").text()] <= kMostRows / 2;
+      if (room && kept.size() < kMostRows) kept.push_back(std::move(row));
     } else if (kept.size() < kMostRows) {
       row.erase("point");  // of a crossing, as wide as the data
       kept.push_back(std::move(row));

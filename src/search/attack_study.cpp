@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "../measure/share_run.hpp"
 #include "harmonia/core/error.hpp"
@@ -14,7 +15,7 @@ namespace {
 AttackSummary summary_of(const std::vector<AttackRow>& rows, std::size_t steps, double confidence) {
   AttackSummary summary;
   std::vector<double> taken, features, l2, linf;
-  std::vector<std::size_t> at_step(steps + 1);
+  std::map<std::size_t, std::size_t> at_step{{1, 0}, {steps, 0}};  // the curve's ends are always there
   for (const AttackRow& row : rows) {
     ++summary.outcomes[static_cast<std::size_t>(row.outcome)];
     summary.evaluations += row.evaluations;
@@ -39,8 +40,8 @@ AttackSummary summary_of(const std::vector<AttackRow>& rows, std::size_t steps, 
   summary.share = share(summary.changed);
   summary.interval = wilson_interval(summary.changed, summary.rows, confidence);
   std::size_t changed = 0;
-  for (std::size_t step = 1; step <= steps; ++step) {
-    changed += at_step[step];
+  for (const auto& [step, rows_at_step] : at_step) {
+    changed += rows_at_step;
     summary.curve.push_back(
         {step, changed, share(changed), wilson_interval(changed, summary.rows, confidence)});
   }
@@ -116,6 +117,8 @@ AttackStudy attack_study(const Model& model, RowSource& data, const AttackOption
     second.method = *against;
     check_attack(second, model.info(), data.info().inputs);
   }
+  if (options.go_on && options.method == AttackMethod::boundary && !against)
+    throw Error(ErrorCode::usage, "method boundary takes all steps anyway; expected no --go-on with it");
   AttackStudy study;
   const std::size_t parts = against ? 2 : 1;
   for (std::size_t part = 0; part < parts; ++part) {

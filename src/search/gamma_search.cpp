@@ -32,7 +32,12 @@ std::size_t tried_of(const AttackOptions& options) {
 /// One feature a step; see AttackMethod::gamma and greedy.
 class GammaSearch final : public RowSearch {
  public:
-  GammaSearch(const SearchSetting& setting, AttackRow& row) : setting_(setting), row_(row), x_(row.original) {
+  GammaSearch(const SearchSetting& setting, AttackRow& row)
+      : setting_(setting),
+        row_(row),
+        x_(row.original),
+        used_(setting.moves.all_units()),
+        measured_(setting.moves.all_units()) {
     plan_step();
   }
 
@@ -67,16 +72,15 @@ class GammaSearch final : public RowSearch {
     return Reading::of({answers.row(i), answers.columns}, setting_.model, row_.first_class);
   }
 
-  // Units that are in no list: drawn by the search's own count of draws.
-  std::vector<std::size_t> draw_units(std::size_t count, std::span<const std::size_t> taken) {
+  // Units that are not taken: drawn by the search's own count of draws.
+  std::vector<std::size_t> draw_units(std::size_t count, const std::vector<bool>& taken) {
     const Moves& moves = setting_.moves;
+    DifferentNumbers numbers(setting_.seed, row_.row, draws_++, moves.units());
     std::vector<std::size_t> units;
-    // So many are enough to have `count` that were not taken.
-    for (const std::size_t i :
-         draw_different(setting_.seed, row_.row, draws_++, count + taken.size(), moves.units())) {
-      const std::size_t unit = moves.unit(i);
-      if (units.size() < count && std::find(taken.begin(), taken.end(), unit) == taken.end())
-        units.push_back(unit);
+    while (units.size() < count) {
+      const std::optional<std::size_t> i = numbers.next();
+      if (!i) break;
+      if (const std::size_t unit = moves.unit(*i); !taken[unit]) units.push_back(unit);
     }
     return units;
   }
@@ -126,9 +130,9 @@ class GammaSearch final : public RowSearch {
     phase_ = phase;
     candidates_ = std::move(candidates);
     if (phase == Phase::finalists) measured_ = used_;
-    for (const Candidate& candidate : candidates_) measured_.push_back(candidate.unit);
+    for (const Candidate& candidate : candidates_) measured_[candidate.unit] = true;
     pairs_ = draw_units(pairs_of(setting_.options), measured_);
-    measured_.insert(measured_.end(), pairs_.begin(), pairs_.end());
+    for (const std::size_t unit : pairs_) measured_[unit] = true;
     // No feature is left to measure with: the least value decides.
     if (pairs_.empty()) go(candidates_.front());
   }
@@ -171,7 +175,7 @@ class GammaSearch final : public RowSearch {
   // Takes the step; whether that was the last one.
   bool step(const Candidate& candidate) {
     setting_.moves.move(x_, candidate.unit, candidate.sign);
-    used_.push_back(candidate.unit);
+    used_[candidate.unit] = true;
     done_ = enter_step(setting_, row_,
                        {.feature = candidate.unit,
                         .change = candidate.sign,
@@ -190,8 +194,8 @@ class GammaSearch final : public RowSearch {
   std::vector<double> x_;
   Phase phase_ = Phase::candidates;
   std::vector<Candidate> candidates_;
-  std::vector<std::size_t> pairs_;            // features whose pairs gamma is measured on
-  std::vector<std::size_t> used_, measured_;  // features that were moved; … or measured on in this step
+  std::vector<std::size_t> pairs_;     // features whose pairs gamma is measured on
+  std::vector<bool> used_, measured_;  // of each feature: it was moved; … or measured on in this step
   std::uint64_t draws_ = 0;
   bool done_ = false;
 };

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "harmonia/core/error.hpp"
-#include "harmonia/core/random.hpp"
 
 namespace harmonia {
 
@@ -56,16 +54,24 @@ void Moves::check(std::span<const double> x, std::size_t number) const {
   }
 }
 
+double Moves::step(std::size_t j, double radii) const {
+  const double by = radii * radius_ * scale(j);
+  if (!whole(j)) return by;
+  return std::abs(by) < 1 ? std::copysign(1.0, by) : std::round(by);
+}
+
 double Moves::settled(std::size_t j, double from, double to) const {
   if (fixed(j) || std::isnan(from)) return from;
-  if (!schema_.empty() && schema_[j].integer) to = std::round(to);
-  return std::clamp(to, std::min(from, lower(j)), std::max(from, upper(j)));
+  if (!whole(j)) return std::clamp(to, std::min(from, lower(j)), std::max(from, upper(j)));
+  // The outermost whole numbers within the bounds, which need not be whole themselves.
+  const double least = std::ceil(lower(j)), most = std::floor(upper(j));
+  return std::clamp(std::round(to), std::min(from, least), std::max(from, most));
 }
 
 bool Moves::move(std::span<double> x, std::size_t unit, double radii) const {
   bool moved = false;
   for (std::size_t j = unit * channels_; j < (unit + 1) * channels_; ++j) {
-    const double to = settled(j, x[j], x[j] + radii * radius_ * scale(j));
+    const double to = settled(j, x[j], x[j] + step(j, radii));
     moved |= !std::isnan(to) && to != x[j];
     x[j] = to;
   }
@@ -74,14 +80,14 @@ bool Moves::move(std::span<double> x, std::size_t unit, double radii) const {
 
 void Moves::displace(std::span<double> x, std::size_t unit, double radii) const {
   for (std::size_t j = unit * channels_; j < (unit + 1) * channels_; ++j) {
-    if (!fixed(j)) x[j] += radii * radius_ * scale(j);
+    if (!fixed(j)) x[j] += step(j, radii);
   }
 }
 
 bool Moves::inside(std::span<const double> x, std::size_t unit) const {
   for (std::size_t j = unit * channels_; j < (unit + 1) * channels_; ++j) {
     if (x[j] < lower(j) || x[j] > upper(j)) return false;
-    if (!schema_.empty() && schema_[j].integer && x[j] != std::round(x[j])) return false;
+    if (whole(j) && x[j] != std::round(x[j])) return false;
   }
   return true;
 }
@@ -114,23 +120,31 @@ std::size_t Moves::changed(std::span<const double> a, std::span<const double> b)
   return count;
 }
 
+DifferentNumbers::DifferentNumbers(std::uint64_t seed, std::uint64_t row, std::uint64_t sample,
+                                   std::size_t bound)
+    : key_{.seed = seed, .stream = Stream::search, .row = row, .sample = sample}, bound_(bound) {}
+
+std::size_t DifferentNumbers::at(std::size_t place) const {
+  const auto found = swapped_.find(place);
+  return found == swapped_.end() ? place : found->second;
+}
+
+// A permutation by Fisher and Yates, as far as it is asked for; only places that were swapped are held.
+std::optional<std::size_t> DifferentNumbers::next() {
+  if (drawn_ == bound_) return std::nullopt;
+  const std::size_t left = bound_ - drawn_;
+  const auto share = static_cast<std::size_t>(draw_uniform(key_, drawn_) * static_cast<double>(left));
+  const std::size_t place = drawn_ + std::min(left - 1, share);
+  const std::size_t number = at(place);
+  swapped_[place] = at(drawn_++);
+  return number;
+}
+
 std::vector<std::size_t> draw_different(std::uint64_t seed, std::uint64_t row, std::uint64_t sample,
                                         std::size_t count, std::size_t bound) {
-  // The first numbers of a permutation by Fisher and Yates; only places that were swapped are held.
-  const DrawKey key{.seed = seed, .stream = Stream::search, .row = row, .sample = sample};
-  std::unordered_map<std::size_t, std::size_t> swapped;
-  const auto at = [&](std::size_t place) {
-    const auto found = swapped.find(place);
-    return found == swapped.end() ? place : found->second;
-  };
+  DifferentNumbers numbers(seed, row, sample, bound);
   std::vector<std::size_t> drawn(std::min(count, bound));
-  for (std::size_t i = 0; i < drawn.size(); ++i) {
-    const auto left = static_cast<double>(bound - i);
-    const std::size_t place =
-        i + std::min(bound - i - 1, static_cast<std::size_t>(draw_uniform(key, i) * left));
-    drawn[i] = at(place);
-    swapped[place] = at(i);
-  }
+  for (std::size_t& number : drawn) number = *numbers.next();
   return drawn;
 }
 

@@ -66,9 +66,11 @@ class NesSearch final : public RowSearch {
     const double epsilon = setting_.options.epsilon;
     for (std::size_t j = 0; j < x_.size(); ++j) {
       if (gradient[j] == 0) continue;
-      const double scale = setting_.moves.scale(j), from = row_.original[j];
-      double to = x_[j] - std::copysign(setting_.options.radius * scale, gradient[j]);
-      if (epsilon > 0) to = std::clamp(to, from - epsilon * scale, from + epsilon * scale);
+      const double from = row_.original[j];
+      double farthest = epsilon * setting_.moves.scale(j);
+      if (setting_.moves.whole(j)) farthest = std::floor(farthest);
+      double to = x_[j] - std::copysign(setting_.moves.step(j, 1), gradient[j]);
+      if (epsilon > 0) to = std::clamp(to, from - farthest, from + farthest);
       to = setting_.moves.settled(j, x_[j], to);
       moved_ |= to != x_[j] && !std::isnan(to);
       x_[j] = to;

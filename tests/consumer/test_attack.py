@@ -51,10 +51,17 @@ def test_a_linear_margin_takes_five_features(run, zeros):
     method = result["summary"]["methods"][0]
     assert (method["changed"], method["share"], method["steps"]["median"]) == (6, 1, 5)
     assert method["low"] == pytest.approx(0.6097, abs=1e-4)  # Wilson, 6 of 6
-    assert [p["changed"] for p in method["curve"]] == [0, 0, 0, 0] + [6] * 21
+    assert [(p["step"], p["changed"]) for p in method["curve"]] == [(1, 0), (5, 6), (25, 6)]
     assert len(result["shown"]) == 6 and len(result["shown"][0]["changes"]) == 5
     assert all(c == {"feature": c["feature"], "from": 0, "to": 1} for c in result["shown"][0]["changes"])
     assert "gamma changed the class of 6 of 6 rows" in done.stdout and "r0" in done.stdout
+
+
+def test_a_million_steps_are_a_small_result(run, zeros, tmp_path):
+    """The curve has a point where a row changes, and its ends, whatever the steps."""
+    result, _, _ = run(LINEAR, zeros, "--id", "name", "--radius", 1, "--steps", 1 << 20)
+    assert [(p["step"], p["changed"]) for p in result["summary"]["methods"][0]["curve"]] == [(1, 0), (5, 6), (1 << 20, 6)]
+    assert (tmp_path / "result.json").stat().st_size < 20_000
 
 
 def test_two_methods_on_the_same_rows(run, zeros):
@@ -116,12 +123,22 @@ def test_a_forecast_asks_nothing(harmonia):
         (["--radius", 1, "--image", "5x1x2"], "--image '5x1x2'"),
         (["--radius", 1, "--pictures", "out"], "--pictures is of images; expected --image HEIGHTxWIDTH, or a folder of images"),
         (["--radius", 1, "--method", "boundary", "--paper"], "the paper has no method boundary"),
+        (["--radius", 1, "--method", "boundary", "--go-on"], "method boundary takes all steps anyway; expected no --go-on with it"),
     ],
 )
 def test_bad_input_is_one_line(harmonia, arguments, words):
     done = harmonia("attack", BALL, "uniform:3", *arguments)
     assert done.returncode == 2
     assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_going_on_is_of_the_method_that_has_it(run, zeros):
+    """Beside boundary, which takes all steps, the other method goes on: five steps change the class, and eight are taken."""
+    for pair in (["--against", "boundary"], ["--method", "boundary", "--against", "gamma"]):
+        result, _, _ = run(LINEAR, zeros, "--id", "name", "--radius", 1, "--steps", 8, "--go-on", *pair)
+        assert {row["steps"] for row in result["rows"] if row["method"] == "gamma"} == {5}
+        assert all(row["success"] for row in result["rows"])
+        assert [len(s["path"]) for s in result["shown"]] == [8] * 12
 
 
 def test_a_model_without_classes(harmonia):
@@ -148,3 +165,11 @@ def test_images_are_written(run, tmp_path):
     assert size(base64.b64decode(shown["png"])) == (6, 5)
     assert shown["png"] != shown["adversarial_png"]
     assert [s["step"] for s in shown["strip"]] == [1, 2, 3, 4] and {s["class"] for s in shown["strip"]} == {0}
+
+
+def test_probabilities_of_images_are_attacked_before_their_softmax(run, root):
+    """The description beside the network says that it answers with probabilities; gamma and attack take its logits."""
+    digits = root / "examples" / "digits"
+    result, _, _ = run(digits / "net.onnx", digits / "photos", "--radius", 120, "--steps", 2, "--candidates", 4)
+    assert result["options"]["margin"] is True
+    assert any(not 0 <= row["first_logit"] <= 1 for row in result["rows"])

@@ -509,6 +509,42 @@ def test_attacks_of_two_methods(harmonia, look, tmp_path, width, scheme):
     assert shown["numbers"][0] == result["summary"]["methods"][0]["share"]
 
 
+def test_attacks_on_many_rows_say_what_is_left_out(harmonia, look, tmp_path):
+    """Of 2,100 rows those from 2,050 on alone can change: the page has their classes, though it has not all rows."""
+    (tmp_path / "rows.csv").write_text("name,a,b\n" + "".join(f"r{i},{-9 if i < 2050 else 0},0\n" for i in range(2100)))
+    done = harmonia("attack", "fn:half-space?d=1", tmp_path / "rows.csv", "--id", "name", "--radius", "2", "--steps", "2", "--against", "random",
+                    "--json", tmp_path / "result.json", "--html", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    gamma, random = result["summary"]["methods"]
+    assert gamma["changed"] == 50 and random["changed"] == 50
+    assert [s["id"] for s in result["shown"]] == 2 * [f"r{i}" for i in range(2050, 2062)]
+    assert all((s["success"], s["changed"]) == (True, len(s["changes"])) and s["class"] != s["new_class"] for s in result["shown"])
+    shown = look(tmp_path / "report.html", script="""
+      for (const d of document.querySelectorAll("details")) d.open = true;
+      const part = document.querySelector(".attack");
+      const cells = (t) => [...t.querySelectorAll("tbody tr")].map((r) => [...r.children].map((c) => c.textContent));
+      return { words: part.innerText, tables: [...part.querySelectorAll("table")].map(cells) };
+    """)
+    assert "Rows shown: of gamma, 12 of the 50 whose class changed and none of the 2,050 that kept it; of random, 12 of the 50" in shown["words"]
+    changed, rows = shown["tables"][-2:]
+    assert [r[0] for r in changed] == 2 * [f"r{i}" for i in range(2050, 2062)]
+    assert "The first 100 of 2,100 rows, by each method; the result has all" in shown["words"]
+    assert [r[:2] for r in rows] == [[f"r{i}", m] for m in ("gamma", "random") for i in range(100)]
+
+
+def test_rows_that_changed_come_first_in_an_attack(harmonia, look, tmp_path):
+    (tmp_path / "rows.csv").write_text("name,a,b\n" + "".join(f"r{i},{-9 if i % 2 == 0 else 0},0\n" for i in range(6)))
+    done = harmonia("attack", "fn:half-space?d=1", tmp_path / "rows.csv", "--id", "name", "--radius", "2", "--steps", "2", "--html", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    shown = look(tmp_path / "report.html", script="""
+      const tables = [...document.querySelectorAll(".attack table")];
+      return { words: document.querySelector(".attack").innerText, rows: [...tables[1].querySelectorAll("tbody tr")].map((r) => r.children[0].textContent) };
+    """)
+    assert shown["rows"] == ["r1", "r3", "r5", "r0", "r2", "r4"]
+    assert "Rows shown: of gamma, all of the 3 whose class changed and all of the 3 that kept it." in shown["words"]
+
+
 def test_images_are_shown_by_gamma(harmonia, look, root, tmp_path):
     """The thumbnails are those of the result, lowest first, and each has loaded."""
     done = harmonia("gamma", root / "examples" / "digits" / "net.onnx", root / "examples" / "digits" / "photos", "--radius", "20",

@@ -101,6 +101,7 @@ def test_labels_that_do_not_match(fails, net, photos, tmp_path):
     "arguments, message",
     [
         (["--size", "8"], "--size '8'; expected HEIGHTxWIDTH in pixels, from 1 to 10000 each"),
+        (["--size", "3000x2000"], "{photos}: images of 3000×2000×3 make rows of 18000000 columns; expected at most 16777216 (a smaller --size or description)"),
         (["--by", "colour"], "--by 'colour'; images have no columns: expected label"),
         (["--by", "label"], "--by label: the images of {photos} have no labels"),
         (["--columns", "a"], "--columns names a column of a table; {photos} are images (--labels FILE has their labels)"),
@@ -110,6 +111,14 @@ def test_labels_that_do_not_match(fails, net, photos, tmp_path):
 )
 def test_options(fails, net, photos, arguments, message):
     assert fails(net, photos, "--radius", 1, *arguments) == message.format(photos=photos)
+
+
+def test_mnist_images_that_are_made_too_large(fails, net, tmp_path):
+    images = tmp_path / "images-idx3-ubyte"
+    images.write_bytes(struct.pack(">HBB3I", 0, 8, 3, 2, 8, 8) + bytes(128))
+    assert fails(net, images, "--radius", 1, "--size", "9000x9000") == (
+        f"{images}: images of 9000×9000×3 make rows of 243000000 columns; expected at most 16777216 (a smaller --size or description)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ def test_out_of_budget_rows_are_nan():
         ({"radius": 1, "image": (5, 5)}, "an image of 5x5x1 has 25 values; rows have 30 features"),
         ({"radius": 1, "image": (30,)}, "expected height and width"),
         ({"radius": 1, "epsilon": -1}, "epsilon is -1"),
+        ({"radius": 1, "method": "boundary", "go_on": True}, "boundary takes all steps anyway"),
     ],
 )
 def test_mistakes(options, words):
@@ -76,3 +77,14 @@ def test_mistakes(options, words):
 def test_rows_outside_of_the_bounds():
     with pytest.raises(hm.InputError, match="row 0, column 0 is 0; expected a value within the bounds, 1 to inf"):
         hm.attack(margin, X, radius=1, lower=1)
+
+
+def test_images_by_their_logits_as_the_program(harmonia, root, tmp_path):
+    digits = root / "examples" / "digits"
+    done = harmonia("attack", digits / "net.onnx", digits / "photos", "--radius", 120, "--steps", 2, "--candidates", 4, "--json", tmp_path / "result.json")
+    assert done.returncode == 0, done.stderr
+    program = json.loads((tmp_path / "result.json").read_text())
+    mine = json.loads(hm.attack(str(digits / "net.onnx"), str(digits / "photos"), radius=120, steps=2, candidates=4).to_json())
+    assert mine["options"]["margin"] is True
+    for field in ("options", "rows", "summary", "shown"):
+        assert mine[field] == program[field]

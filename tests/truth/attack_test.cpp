@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <numeric>
@@ -124,6 +125,23 @@ TEST(Attack, ASearchEndsWhereNoFeatureIsLeft) {
   EXPECT_EQ(rows[0].outcome, AttackOutcome::stuck);
   EXPECT_EQ(rows[0].changed, 3U);
   EXPECT_EQ(rows[0].last_logit, 97);
+}
+
+// Features that were moved are known by flags, so that a search of 3,000 takes no longer than its calls.
+TEST(Attack, ALongSearchMovesEveryFeatureOnce) {
+  const std::size_t features = 3000;
+  const RowFunction model(features, 2, [](const double* x, double* y) {
+    y[0] = 1e6 - x[0];
+    y[1] = 0;
+  });
+  AttackOptions options = by(AttackMethod::gamma, 1, features);
+  options.candidates = 1;
+  const AttackRow row = attacked(model, Matrix<double>(1, features), options)[0];
+  std::set<std::size_t> moved;
+  for (const AttackStep& step : row.path) moved.insert(step.feature.value());
+  EXPECT_EQ(row.path.size(), features);
+  EXPECT_EQ(moved.size(), features);
+  EXPECT_EQ(row.changed, features);
 }
 
 // Of 100 features with weights 1 to 100 all are tried, and the largest are taken: 100 + 99 + 98 > 250.
@@ -260,6 +278,47 @@ TEST(Attack, FixedFeaturesStayAndWholeOnesStayWhole) {
   EXPECT_TRUE(row.success);
   EXPECT_EQ(row.adversarial[1], std::round(row.adversarial[1]));
   EXPECT_LE(row.adversarial[3], 0.5);
+}
+
+// A radius of 0.2 rounds to nothing; a whole feature is moved by 1 all the same, as a ball moves it, and by
+// no fraction where it is only measured.
+TEST(Attack, ASmallRadiusMovesAWholeFeatureByOne) {
+  for (const AttackMethod method :
+       {AttackMethod::gamma, AttackMethod::greedy, AttackMethod::random, AttackMethod::nes}) {
+    std::atomic<bool> fractions = false;
+    const RowFunction model(3, 2, [&](const double* x, double* y) {
+      for (std::size_t j = 0; j < 3; ++j) fractions = fractions || x[j] != std::round(x[j]);
+      y[0] = 2.5 - x[0] - x[1] - x[2];
+      y[1] = 0;
+    });
+    AttackOptions options = by(method, 0.2, 3);
+    options.candidates = method == AttackMethod::nes ? 500 : 20;
+    options.schema = plain_schema({"a", "b", "c"});
+    for (Feature& feature : options.schema) feature.integer = true;
+    const AttackRow row = attacked(model, Matrix<double>(1, 3), options)[0];
+    EXPECT_TRUE(row.success) << attack_method_name(method);
+    EXPECT_EQ(row.adversarial, (std::vector<double>{1, 1, 1}));
+    // Noise of nes is not whole; it is measured alone.
+    EXPECT_EQ(fractions, method == AttackMethod::nes);
+  }
+}
+
+TEST(Attack, AWholeFeatureKeepsWithinBoundsThatAreNotWhole) {
+  const RowFunction model = linear({1}, 100);
+  for (const AttackMethod method : {AttackMethod::gamma, AttackMethod::nes}) {
+    AttackOptions options = by(method, 3, 5);
+    options.schema = plain_schema({"a"});
+    options.schema[0].integer = true;
+    options.schema[0].upper = 2.5;
+    EXPECT_EQ(attacked(model, row_of({1}), options)[0].adversarial, std::vector<double>{2});
+  }
+  AttackOptions near = by(AttackMethod::nes, 3, 5);
+  near.schema = plain_schema({"a"});
+  near.schema[0].integer = true;
+  near.epsilon = 1.6;  // rounded up it would be farther
+  const AttackRow row = attacked(model, row_of({1}), near)[0];
+  EXPECT_EQ(row.adversarial, std::vector<double>{2});
+  EXPECT_LE(row.distortion_linf, 1.6);
 }
 
 // The margin is linear, so that estimates from many pairs have the signs of its gradient; every step of 0.1
@@ -420,7 +479,13 @@ TEST(AttackStudy, ComparesTwoMethodsOnTheSameRows) {
   EXPECT_NEAR(study.comparison->difference.p_value, 2 * std::pow(0.5, 10), 1e-12);
   const AttackSummary& gamma = study.runs[0].summary;
   EXPECT_EQ(gamma.curve.back().changed, 20U);
-  EXPECT_EQ(gamma.curve.size(), 25U);
+  EXPECT_EQ(gamma.curve.front().step, 1U);
+  EXPECT_EQ(gamma.curve.back().step, 25U);
+  for (std::size_t i = 1; i < gamma.curve.size(); ++i) {
+    EXPECT_LT(gamma.curve[i - 1].step, gamma.curve[i].step);
+    const bool end = i + 1 == gamma.curve.size();
+    EXPECT_LT(gamma.curve[i - 1].changed, gamma.curve[i].changed + (end ? 1 : 0));
+  }
   std::size_t kept = 0;
   for (const AttackRow& row : study.runs[0].rows) kept += row.original.empty() ? 0 : 1;
   EXPECT_EQ(kept, kShownAttacks);

@@ -95,8 +95,9 @@ function compared(result: Result): HTMLElement | null {
 }
 
 interface Shown {
-  row: number;
+  name: string;
   method: string;
+  success: boolean;
   fields: Fields;
 }
 
@@ -104,8 +105,23 @@ function readShown(result: Result): Shown[] {
   return list(result.frame.shown).flatMap((value) => {
     const s = fields(value);
     const row = number(s.row);
-    return row === null ? [] : [{ row, method: text(s.method) ?? "", fields: s }];
+    return row === null ? [] : [{ name: text(s.id) ?? String(row), method: text(s.method) ?? "", success: s.success === true, fields: s }];
   });
+}
+
+/** In which order rows are drawn, and how many of each method are not. */
+function leftOut(result: Result, drawn: Shown[]): string {
+  const methods = list(fields(result.frame.summary).methods).map(fields);
+  const said = methods.map((m) => {
+    const name = text(m.method) ?? "";
+    const own = drawn.filter((shown) => shown.method === name);
+    const [first, changed] = [own.filter((shown) => shown.success).length, number(m.changed) ?? 0];
+    const [further, kept] = [own.length - first, (number(m.rows) ?? 0) - changed];
+    const of = (few: number, all: number): string => `${few === all ? "all" : few === 0 ? "none" : grouped(few)} of the ${grouped(all)}`;
+    const parts = [...(changed > 0 ? [`${of(first, changed)} whose class changed`] : []), ...(kept > 0 ? [`${of(further, kept)} that kept it`] : [])];
+    return `${name}, ${parts.join(" and ") || "none, as no row was attacked"}`;
+  });
+  return `Rows whose class changed come first, then others, each in the data's order. Rows shown: of ${said.join("; of ")}.`;
 }
 
 const base64 = /^[A-Za-z0-9+/=]*$/;
@@ -134,55 +150,63 @@ function marks(shown: Fields, width: number, height: number): HTMLElement | null
 function images(result: Result): HTMLElement | null {
   const [height, width] = list(result.options.image).map((v) => number(v) ?? 0);
   if (height === undefined || width === undefined) return null;
-  const rows = new Map(list(result.frame.rows).map((value) => [`${text(fields(value).method)} ${number(fields(value).row)}`, fields(value)]));
+  const drawn: Shown[] = [];
   const blocks = readShown(result).flatMap((shown) => {
-    const row = rows.get(`${shown.method} ${shown.row}`);
-    const first = picture(text(shown.fields.png), ["the row", h("br"), `class ${number(row?.class ?? null) ?? "–"}`], null);
-    const last = picture(text(shown.fields.adversarial_png), [`${counted(number(row?.changed ?? null) ?? 0, "pixel")} changed`, h("br"), `class ${number(row?.new_class ?? null) ?? "–"}`], marks(shown.fields, width, height));
+    const first = picture(text(shown.fields.png), ["the row", h("br"), `class ${number(shown.fields.class) ?? "–"}`], null);
+    const last = picture(text(shown.fields.adversarial_png), [`${counted(number(shown.fields.changed) ?? 0, "pixel")} changed`, h("br"), `class ${number(shown.fields.new_class) ?? "–"}`], marks(shown.fields, width, height));
     if (first === null || last === null) return [];
     const strip = list(shown.fields.strip).flatMap((value) => {
       const s = fields(value);
       return picture(text(s.png), [`step ${number(s.step) ?? ""}`, h("br"), `class ${number(s.class) ?? "–"}`], null) ?? [];
     });
-    const name = text(row?.id ?? null) ?? String(shown.row);
-    return [h("h4", {}, `Row ${name}, ${shown.method}`), h("div", { class: "strip" }, first, strip, last)];
+    drawn.push(shown);
+    return [h("h4", {}, `Row ${shown.name}, ${shown.method}`), h("div", { class: "strip" }, first, strip, last)];
   });
   if (blocks.length === 0) return null;
-  return section("What was changed", h("p", { class: "note" }, "Rows whose class changed come before others. Frames mark the pixels that differ; between the row and what it became, the image after some of the steps, with the class that the model gives it."), blocks);
+  return section(
+    "What was changed",
+    h("p", { class: "note" }, leftOut(result, drawn)),
+    h("p", { class: "note" }, `Frames mark the pixels that steps changed, where these are at most ${mostMarks}; between the row and what it became, the image after some of the steps, with the class that the model gives it.`),
+    blocks,
+  );
 }
 
 /** Which features were changed in rows that are no images. */
 function changes(result: Result): HTMLElement | null {
   if (list(result.options.image).length > 0) return null;
   const names = list(result.data.features).map((v) => text(v) ?? "");
-  const ids = new Map(list(result.frame.rows).map((value) => [number(fields(value).row), text(fields(value).id)]));
+  const drawn: Shown[] = [];
   const rows = readShown(result).flatMap((shown) => {
     const listed = list(shown.fields.changes);
     if (listed.length === 0) return [];
+    drawn.push(shown);
     const words = listed.slice(0, 12).map((value) => {
       const c = fields(value);
       const j = number(c.feature) ?? 0;
       return `${names[j] || `x${j}`}: ${short(number(c.from))} → ${short(number(c.to))}`;
     });
-    return [[ids.get(shown.row) ?? String(shown.row), shown.method, words.join(", ") + (listed.length > 12 ? ", …" : "")]];
+    return [[shown.name, shown.method, words.join(", ") + (listed.length > 12 ? ` and ${listed.length - 12} more` : "")]];
   });
   if (rows.length === 0) return null;
-  return section("What was changed", table("Rows whose class changed come before others", ["row", "method", "features, before and after"], rows, [true, false, false]));
+  return section("What was changed", h("p", { class: "note" }, leftOut(result, drawn)), table("Features that differ", ["row", "method", "features, before and after"], rows, [true, false, false]));
 }
 
 const shownRows = 200;
 
-function rowTable(result: Result): HTMLElement | null {
+function rowTable(result: Result, methods: Fields[]): HTMLElement | null {
   const rows = list(result.frame.rows).map(fields);
   if (rows.length === 0) return null;
-  const shown = rows.slice(0, shownRows);
+  // The first rows of the data, the same of each method.
+  const each = Math.floor(shownRows / Math.max(1, methods.length));
+  const all = result.rowCount / Math.max(1, methods.length);
+  const shown = methods.flatMap((m) => rows.filter((r) => r.method === m.method).slice(0, each));
   const whole = (v: number | null): string => (v === null ? "–" : grouped(v));
   return section(
     "The rows",
     h(
       "details",
       {},
-      h("summary", {}, rows.length > shownRows ? `The first ${shownRows}` : "The numbers"),
+      h("summary", {}, all > each ? `The first ${each} of ${counted(all, "row")}${methods.length > 1 ? ", by each method" : ""}; the result has all` : "The numbers"),
       table(
         "logit: the output of the row's class; l2: root mean square change of a feature",
         ["row", "method", "class", "new class", "steps", "changed", "l2", "largest", "logit before", "after", "evaluations", "outcome"],
@@ -218,7 +242,7 @@ export function attack(result: Result): HTMLElement | null {
     compared(result),
     images(result),
     changes(result),
-    rowTable(result),
+    rowTable(result, methods),
   );
 }
 

@@ -55,7 +55,9 @@ std::string attack_method_name(AttackMethod method);
 struct AttackOptions {
   AttackMethod method = AttackMethod::gamma;
   std::size_t steps = 25;  ///< features changed one after another, or iterations
-  double radius = 0;       ///< the step of a feature, and of gamma's ball, in units of its scale; > 0
+  /// The step of a feature, and of gamma's ball, in units of its scale; > 0. A whole feature moves by the
+  /// nearest whole number, at least 1.
+  double radius = 0;
   double lower = -std::numeric_limits<double>::infinity();  ///< rows stay between these. Points that are only
   double upper = std::numeric_limits<double>::infinity();   ///< measured, such as a ball's, may lie outside
   std::size_t candidates =
@@ -64,7 +66,7 @@ struct AttackOptions {
   /// one feature or, where these are more than 1000, `candidates` of them; gamma of each, from a ball of its
   /// own, and on to the largest. No pairs, features may come again, and only steps are looked at for a class.
   bool paper = false;
-  bool go_on = false;  ///< take all steps even after the class has changed; not of boundary
+  bool go_on = false;  ///< take all steps even after the class has changed; boundary always does
   /// nes: no feature moves farther than this, in units of its scale; boundary: a row found farther away does
   /// not count. 0: any.
   double epsilon = 0;

@@ -33,7 +33,7 @@ struct AttackSummary {
   Interval interval{0, 1};                              ///< of that, by Wilson's score
   std::array<std::size_t, kAttackOutcomes> outcomes{};  ///< rows, all of them
   std::optional<Median> steps, features, l2, linf;      ///< of the rows that changed
-  std::vector<AttackCurvePoint> curve;                  ///< from step 1 on
+  std::vector<AttackCurvePoint> curve;  ///< at step 1, where more rows have changed, and at the last step
   std::uint64_t evaluations = 0;
 };
 
@@ -62,7 +62,8 @@ struct AttackStudy {
 
 /// Attacks the data by the options' method and, if one is given, by another one with the same options, each
 /// with half of the evaluations. Rows of the first method go to `sink`, which may be empty, with all that is
-/// known of them. What grows with the rows is a few numbers each.
+/// known of them. What grows with the rows is a few numbers each. Throws Error(usage) for options that
+/// neither method has, and as attack() does.
 AttackStudy attack_study(const Model& model, RowSource& data, const AttackOptions& options,
                          const std::optional<AttackMethod>& against, double confidence, Run& run,
                          const std::function<void(const AttackRow&)>& sink = {});
