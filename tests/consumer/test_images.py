@@ -3,7 +3,9 @@
 import base64
 import io
 import json
+import os
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -204,3 +206,30 @@ def test_other_commands_take_images_too(harmonia, net, tmp_path):
                       ["stability", net, tmp_path / "photos", "--sigma", 10, "--samples", 100]):
         done = harmonia(*arguments)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("options", [
+    ("gamma", "--radius", 10, "--sample", 4),
+    ("attack", "--radius", 10, "--steps", 1, "--method", "random", "--candidates", 2),
+    ("map", "--radius", 10, "--sample", 4, "--steps", 1, "--candidates", 2),
+], ids=lambda options: options[0])
+def test_memory_does_not_grow_with_the_images(options, program, net, tmp_path):
+    # An image is 240 kB as doubles: 150 more of them would be 36 MB.
+    picture = tmp_path / "picture.png"
+    Image.fromarray(np.random.default_rng(2).integers(0, 256, (100, 100, 3)).astype(np.uint8)).save(picture)
+
+    def most(images):
+        folder = tmp_path / f"{images}"
+        (folder / "ape").mkdir(parents=True)
+        for i in range(images):
+            os.link(picture, folder / "ape" / f"{i}.png")
+        command = [program, options[0], net, folder, "--size", "100x100", "--threads", 1, *options[1:]]
+        running = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        told = running.stderr.read()
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        assert running.returncode == 0, told
+        return used.ru_maxrss / 1024
+
+    few, many = most(20), most(170)
+    assert many - few < 12, f"{few:.0f} MB for 20 images, {many:.0f} MB for 170"
