@@ -14,7 +14,6 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
-#include "harmonia/model/image_model.hpp"
 #include "harmonia/report/attack_pictures.hpp"
 #include "harmonia/report/attack_report.hpp"
 #include "harmonia/search/attack_study.hpp"
@@ -101,9 +100,7 @@ AttackRunRecord AttackCommand::record_of(const Subject& what) const {
   record.confidence = confidence;
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
-  record.margin = what.images.description
-                      ? measures_logits(subject.model, subject.model_options, *what.images.description)
-                      : subject.model_options.margin;
+  record.margin = measures_margin(subject, what);
   record.seed = subject.seed;
   record.command_line = line;
   return record;

@@ -90,7 +90,7 @@ void BoundaryCommand::execute() {
   record.b = to->info();
   record.options = options;
   record.model_output = subject.model_options.output_name;
-  record.margin = subject.model_options.margin;
+  record.margin = measures_margin(subject, what);
   record.scale = subject.scale;
   record.points = points;
   record.seed = subject.seed;

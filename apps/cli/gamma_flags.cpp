@@ -10,7 +10,6 @@
 #include "harmonia/core/text.hpp"
 #include "harmonia/data/image_source.hpp"
 #include "harmonia/data/spread.hpp"
-#include "harmonia/model/image_model.hpp"
 
 namespace harmonia {
 namespace {
@@ -130,13 +129,10 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
   record.options = resolve(record.options, record.data.inputs);
   record.scale = options.scale;
   record.model_output = options.model_options.output_name;
-  record.margin = options.model_options.margin;
+  record.margin = measures_margin(options, subject);
   record.has_schema = !record.options.schema.empty();
   record.description_path = subject.images.path;
   record.description = subject.images.description;
-  if (record.description) {
-    record.margin = measures_logits(options.model, options.model_options, *record.description);
-  }
   if (image.values() > 0) {
     record.pixel_range = parse_pixel_range(flags.pixel_range);
     bound_pixels(record.options.schema, image.values(), record.pixel_range);

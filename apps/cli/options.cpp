@@ -202,6 +202,11 @@ std::unique_ptr<Model> open_asked_model(const std::string& address, const ModelO
   return open_image_model(address, how, *images.description, images.path, subject.example);
 }
 
+bool measures_margin(const SubjectOptions& options, const Subject& subject) {
+  if (!subject.images.description) return options.model_options.margin;
+  return measures_logits(options.model, options.model_options, *subject.images.description);
+}
+
 void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOptions& options) {
   if (options.data_options.columns.empty()) check_features(model, data);
 }

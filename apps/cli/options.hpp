@@ -63,6 +63,10 @@ struct Subject {
 std::unique_ptr<Model> open_asked_model(const std::string& address, const ModelOptions& how,
                                         const SubjectOptions& options, const Subject& subject);
 
+/// Whether it is the value before the link that is measured: asked for, or because the images' description
+/// says that the model answers with probabilities.
+bool measures_margin(const SubjectOptions& options, const Subject& subject);
+
 /// Opens the model if it says how wide its rows are, opens the data, and reads its first row.
 Subject open_subject(const SubjectOptions& options);
 

@@ -99,7 +99,7 @@ PersistenceRunRecord PersistenceCommand::record_of(const Subject& what,
     record.unit = scale_range(record.options, subject.scale, what.reference());
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
-  record.margin = subject.model_options.margin;
+  record.margin = measures_margin(subject, what);
   record.seed = subject.seed;
   record.radius = radius;
   record.command_line = line;

@@ -69,7 +69,7 @@ StabilityRunRecord StabilityCommand::record_of(const Subject& what, StabilityOpt
   record.data = what.data->info();
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
-  record.margin = subject.model_options.margin;
+  record.margin = measures_margin(subject, what);
   record.seed = subject.seed;
   record.command_line = line;
   if (!image.empty()) parse_image(image, record.data.inputs, record);

@@ -14,7 +14,7 @@ from ._compare import _number, _Written
 from ._data import DataLike
 from ._errors import UsageError
 from ._measure import ImageChoice, ModelLike, _count, _positive, call_text, native_arguments, open_subject, warn
-from ._models import Choice, ModelAddress, as_address
+from ._models import Choice
 from ._progress import Progress, shown
 from ._stability import _UNUSED
 
@@ -186,10 +186,7 @@ def attack(
     choice = Choice(model_method, margin, binary, missing, as_frame, dtype, threads or 0)
     (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed)
     arguments = native_arguments({**asked, **_UNUSED}, table)
-    arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
-    if as_address(f) is not None:
-        images = ImageChoice().ask(f, X)
-        arguments.margin = margin or images.measures_logits(model.name, margin, arguments.model_output)
+    ImageChoice().tell(arguments, f, model, X)
     told = {k: v for k, v in asked.items() if v != _DEFAULTS.get(k, object())}
     arguments.call = call_text("attack", [model], data, {"radius": radius, **told})
     with shown(progress, f"attack on {model.name}") as tell:

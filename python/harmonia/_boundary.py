@@ -24,7 +24,7 @@ from ._measure import (
     open_subject,
     warn,
 )
-from ._models import Choice, ModelAddress
+from ._models import Choice
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def boundary(
             raise UsageError(f"column {name!r} holds categories or texts, which have no way between; drop it")
     asked = {"radius": 1.0, "explain": 0, **_OPTIONS, **options}
     arguments = native_arguments(asked, table)
-    arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    ImageChoice().tell(arguments, f, model, A)
     own = {"steps": None if steps == 100 else steps, "normal": None if normal == "auto" else normal, "step": step}
     call = call_text("boundary", [model], a, {**own, **options})
     arguments.call = call.replace(repr(a.source), f"{a.source!r}, {b.source!r}", 1)

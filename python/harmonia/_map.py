@@ -14,8 +14,7 @@ from . import _native
 from ._compare import _asked, _open, _Written
 from ._data import DataLike
 from ._errors import UsageError
-from ._measure import ModelLike, _count, call_text, native_arguments, warn
-from ._models import ModelAddress
+from ._measure import ModelLike, _count, call_text, warn
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -141,13 +140,11 @@ class GammaMap:
 
         Options are those of gamma() that are about the model, the columns and the run.
         """
-        for name in ("ball", "average", "output", "sample", "precision", "floor", "confidence", "scale", "schema", "paper", "margin"):
+        for name in ("ball", "average", "output", "sample", "precision", "floor", "confidence", "scale", "schema", "paper", "pixel_range", "margin"):
             if name in options:
                 raise UsageError(f"{name} is the map's own; leave it out")
         asked = {**_asked("GammaMap.predict", self.radius, options), "margin": self._native.margin}
-        (model,), data, table = _open([f], X, asked)
-        arguments = native_arguments(asked, table)
-        arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+        (model,), data, _, arguments = _open([f], X, asked)
         arguments.call = f"GammaMap.load({self._path!r}).predict({model.name}, {data.source!r})"
         values = _variables(extra, self.inputs[2:], None)
         with shown(progress, f"gamma of {model.name}") as tell:
@@ -345,9 +342,7 @@ def map(  # noqa: A001
     if folds < 2:
         raise UsageError(f"folds is {folds}; expected at least 2")
     values = _variables(extra, None, None)
-    (model,), data, table = _open([f], X, asked)
-    arguments = native_arguments(asked, table)
-    arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    (model,), data, table, arguments = _open([f], X, asked)
     told = {"radius": radius, "steps": steps, "outputs": outputs, "candidates": candidates, "lower": lower, "upper": upper, **asked}
     arguments.call = call_text("map", [model], data, told)
     with shown(progress, f"map of {model.name}") as tell:

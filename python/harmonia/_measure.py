@@ -128,7 +128,6 @@ def gamma(
         [f], X, choice, columns, drop, id, label, feature_names, seed, asked_images
     )
     arguments = native_arguments(asked, table)
-    arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
     asked_images.tell(arguments, f, model, X, pixel_range)
     arguments.call = call_text("gamma", [model], data, asked)
     with shown(progress, f"gamma of {model.name}") as tell:
@@ -159,16 +158,22 @@ class ImageChoice:
         )
 
     def tell(
-        self, arguments: _native.Arguments, f: ModelLike, model: _native.Model, X: DataLike, pixel_range: str
+        self,
+        arguments: _native.Arguments,
+        f: ModelLike,
+        model: _native.Model,
+        X: Optional[DataLike],
+        pixel_range: str = "free",
     ) -> None:
-        """Puts what is known of the images into the options of a measurement."""
+        """Puts which output is measured, and how images come to the model, into the options of a measurement."""
+        arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
         arguments.images = self.ask(f, X)
         arguments.pixel_range = pixel_range
         if as_address(f) is not None:
             measures_logits = arguments.images.measures_logits
             arguments.margin |= measures_logits(model.name, arguments.margin, arguments.model_output)
 
-    def ask(self, f: ModelLike, X: DataLike) -> _native.Images:
+    def ask(self, f: ModelLike, X: Optional[DataLike]) -> _native.Images:
         """How the images of X come to the model."""
         if not is_image_data(X):
             if self != ImageChoice():
@@ -180,7 +185,7 @@ class ImageChoice:
         )
 
 
-def is_image_data(X: DataLike) -> bool:
+def is_image_data(X: Optional[DataLike]) -> bool:
     return isinstance(X, (str, os.PathLike)) and _native.is_image_data(os.fspath(X))
 
 

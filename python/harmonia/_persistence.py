@@ -14,8 +14,8 @@ from ._boundary import _rows
 from ._compare import _number, _Written
 from ._data import DataLike
 from ._errors import InputError, UsageError
-from ._measure import ModelLike, _count, call_text, native_arguments, open_subject, warn
-from ._models import Choice, ModelAddress
+from ._measure import ImageChoice, ModelLike, _count, call_text, native_arguments, open_subject, warn
+from ._models import Choice
 from ._progress import Progress, shown
 from ._stability import _UNUSED
 
@@ -245,7 +245,7 @@ def persistence(
                     raise InputError(f"column {table.names[column]!r} has other categories in against; give both the same type")
     along = None if directions is None else np.ascontiguousarray(np.atleast_2d(np.asarray(directions, dtype=np.float64)))
     arguments = native_arguments({**asked, **_UNUSED}, table)
-    arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    ImageChoice().tell(arguments, f, model, X)
     own = {"steps": steps if between is not None and steps != 50 else None, "precision": None if precision == 0.05 else precision,
            "paper_precision": paper_precision if paper else None, "noise": None if noise == "gaussian" else noise}
     call = call_text("persistence", [model], data, {"gamma": gammas[0] if len(gammas) == 1 else gammas, **asked, **own})

@@ -13,8 +13,8 @@ from . import _native
 from ._compare import _Written
 from ._data import DataLike
 from ._errors import UsageError
-from ._measure import ModelLike, _count, _positive, call_text, native_arguments, open_subject, warn
-from ._models import Choice, ModelAddress
+from ._measure import ImageChoice, ModelLike, _count, _positive, call_text, native_arguments, open_subject, warn
+from ._models import Choice
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def stability(
     (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed)
     along = None if directions is None else np.ascontiguousarray(np.atleast_2d(np.asarray(directions, dtype=np.float64)))
     arguments = native_arguments({**_UNUSED, **asked}, table)
-    arguments.model_output = f.output_name if isinstance(f, ModelAddress) else ""
+    ImageChoice().tell(arguments, f, model, X)
     told = {k: v for k, v in asked.items() if not (k == "within" and gamma is None) and not (k == "samples" and gamma is not None)}
     arguments.call = call_text("stability", [model], data, {"sigma": sigma if isinstance(sigma, str) else each, **told})
     with shown(progress, f"stability of {model.name}") as tell:

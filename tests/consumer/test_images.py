@@ -233,3 +233,13 @@ def test_memory_does_not_grow_with_the_images(options, program, net, tmp_path):
 
     few, many = most(20), most(170)
     assert many - few < 12, f"{few:.0f} MB for 20 images, {many:.0f} MB for 170"
+
+
+@pytest.mark.parametrize("verb", [("gamma", "--radius", 10, "--sample", 4), ("stability", "--sigma", 20), ("persistence",)],
+                         ids=lambda verb: verb[0])
+def test_every_measure_says_that_it_takes_logits(verb, harmonia, root, tmp_path):
+    # The description beside the network says that it answers with probabilities.
+    digits = root / "examples" / "digits"
+    done = harmonia(verb[0], digits / "net.onnx", digits / "photos", *verb[1:], "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["options"]["margin"] is True
