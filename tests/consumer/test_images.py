@@ -235,7 +235,7 @@ def test_memory_does_not_grow_with_the_images(options, program, net, tmp_path):
     assert many - few < 12, f"{few:.0f} MB for 20 images, {many:.0f} MB for 170"
 
 
-@pytest.mark.parametrize("verb", [("gamma", "--radius", 10, "--sample", 4), ("stability", "--sigma", 20), ("persistence",)],
+@pytest.mark.parametrize("verb", [("gamma", "--radius", 10, "--sample", 4), ("stability", "--sigma", 20), ("persistence", "--gamma", 0.7)],
                          ids=lambda verb: verb[0])
 def test_every_measure_says_that_it_takes_logits(verb, harmonia, root, tmp_path):
     # The description beside the network says that it answers with probabilities.
