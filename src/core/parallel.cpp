@@ -45,48 +45,48 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t, st
     task_ = &task;
     count_ = count;
     next_ = 0;
-    busy_ = workers_.size();
     failure_ = nullptr;
-    ++round_;
   }
-  wake_.notify_all();
+  for (std::size_t helper = 1; helper < std::min(count, threads()); ++helper) wake_.notify_one();
   take(0);
+  // A worker that has not yet woken has nothing left to take, and is not waited for.
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return busy_ == 0; });
+  done_.wait(lock, [this] { return running_ == 0; });
   if (failure_) std::rethrow_exception(failure_);
 }
 
 void ThreadPool::work(std::size_t worker) {
-  std::size_t seen = 0;
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return closing_ || round_ != seen; });
+      wake_.wait(lock, [&] { return closing_ || next_ < count_; });
       if (closing_) return;
-      seen = round_;
     }
     take(worker);
-    const std::lock_guard lock(mutex_);
-    if (--busy_ == 0) done_.notify_one();
   }
 }
 
 void ThreadPool::take(std::size_t worker) {
-  for (;;) {
-    std::size_t i = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_ >= count_) return;
-      i = next_++;
-    }
+  std::unique_lock lock(mutex_);
+  while (next_ < count_) {
+    const std::size_t i = next_++;
+    const auto& task = *task_;
+    ++running_;
+    lock.unlock();
+    std::exception_ptr failure;
     try {
-      (*task_)(worker, i);
+      task(worker, i);
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
+      failure = std::current_exception();
+    }
+    lock.lock();
+    --running_;
+    if (failure) {
+      if (!failure_) failure_ = failure;
       next_ = count_;
     }
   }
+  if (running_ == 0) done_.notify_one();
 }
 
 }  // namespace harmonia

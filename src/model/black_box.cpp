@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of a wave
 constexpr std::size_t kWaveAlone = 4096;      // points, and one batch at least: what the caches hold
 constexpr std::size_t kWaveOfThread = 16384;  // of several, so that they seldom wait for each other
-constexpr double kWaveSeconds = 0.05;  // between two signs of progress, if that many points take longer
+constexpr std::size_t kBatchesOfThread = 4;   // of several, so that one which is late costs little
+constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that many points take longer
 
 }  // namespace
 
@@ -191,7 +192,7 @@ class BlackBox::TypedWorker final : public Worker {
 BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
     : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
   slots_ = neighbour_slots(model.info(), batch, pool_.threads());
-  wave_ = slots_ * pool_.threads();
+  wave_ = least_wave();
   for (std::size_t i = 0; i < pool_.threads(); ++i) {
     if (model.info().scalar == Scalar::float32) {
       workers_.push_back(std::make_unique<TypedWorker<float>>(model, slots_));
@@ -203,7 +204,9 @@ BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
 
 BlackBox::~BlackBox() = default;
 
-std::size_t BlackBox::batch() const { return slots_ * workers_.size(); }
+std::size_t BlackBox::batch() const { return slots_ * pool_.threads(); }
+
+std::size_t BlackBox::least_wave() const { return pool_.threads() > 1 ? kBatchesOfThread * batch() : batch(); }
 
 std::uint64_t BlackBox::batch_size(std::uint64_t total, std::size_t unit) const {
   // Whole units, so that a slot keeps its base from batch to batch.
@@ -244,9 +247,9 @@ void BlackBox::pace(std::uint64_t points, double seconds) {
   const std::size_t affordable = kWaveBytes / (sizeof(double) * model_.info().outputs);
   const std::size_t threads = workers_.size();
   const std::size_t most =
-      std::max(batch(), std::min(affordable, threads > 1 ? kWaveOfThread * threads : kWaveAlone));
+      std::max(least_wave(), std::min(affordable, threads > 1 ? kWaveOfThread * threads : kWaveAlone));
   if (seconds < kWaveSeconds / 4 && 2 * points > wave_) wave_ = std::min(4 * wave_, most);
-  if (seconds > kWaveSeconds) wave_ = std::max(wave_ / 2, batch());
+  if (seconds > kWaveSeconds) wave_ = std::max(wave_ / 2, least_wave());
 }
 
 void BlackBox::check(std::span<const PointRequest> requests, std::uint64_t skip,

@@ -24,7 +24,7 @@ constexpr std::int64_t kMostOutputs = std::int64_t{1} << 31;  // numbers a row
 // Rows a call: enough that a call's own cost and the reading of the weights do not show, few enough that
 // what lies between two layers stays in the cache.
 constexpr std::size_t kBatchRows = 512;
-constexpr std::size_t kBatchPixels = std::size_t{1} << 15U;  // and of images, this many values a call
+constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
 
 // ONNX Runtime's log goes nowhere: what matters of it comes back as errors.
 void ORT_API_CALL no_log(void*, OrtLoggingLevel, const char*, const char*, const char*, const char*) {}

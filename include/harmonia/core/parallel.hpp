@@ -36,7 +36,7 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   const std::function<void(std::size_t, std::size_t)>* task_ = nullptr;
-  std::size_t count_ = 0, next_ = 0, busy_ = 0, round_ = 0;
+  std::size_t count_ = 0, next_ = 0, running_ = 0;
   std::exception_ptr failure_;
   bool closing_ = false;
   std::vector<std::jthread> workers_;

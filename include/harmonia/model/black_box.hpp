@@ -52,6 +52,7 @@ class BlackBox {
   template <class T>
   class TypedWorker;
 
+  std::size_t least_wave() const;
   std::uint64_t batch_size(std::uint64_t total, std::size_t unit) const;
   void pace(std::uint64_t points, double seconds);
   void check(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<const double> y) const;
