@@ -127,6 +127,18 @@ PointRequest RowEstimator::next(std::uint64_t count) {
   return {&ball_, order_.empty() ? nullptr : order_.data(), done_, count, !started_};
 }
 
+void RowEstimator::prefetch() const {
+  constexpr std::size_t kCacheLine = 64;
+  const char* const start = reinterpret_cast<const char*>(this);
+  for (std::size_t at = 0; at < sizeof *this; at += kCacheLine) __builtin_prefetch(start + at, 1);
+}
+
+void RowEstimator::prefetch_parts() const {
+  __builtin_prefetch(centre_outputs_.data(), 1);
+  __builtin_prefetch(centre_.data(), 1);
+  __builtin_prefetch(sums_.data(), 1);
+}
+
 void RowEstimator::take(const PointRequest& request, MatrixView<const double> answers) {
   std::size_t i = 0;
   if (request.centre) {

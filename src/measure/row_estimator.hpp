@@ -51,6 +51,10 @@ class RowEstimator {
   std::uint64_t wanted() const { return target_ - done_; }
   /// The next `count` <= wanted() directions, with the centre if it was not asked for yet.
   PointRequest next(std::uint64_t count);
+  /// Has its memory brought back to the cache, which a model's work may have taken; the parts of it once it
+  /// is there itself.
+  void prefetch() const;
+  void prefetch_parts() const;
   /// Takes the answers to a request.
   void take(const PointRequest& request, MatrixView<const double> answers);
   /// True when no more is wanted; otherwise wanted() has grown.
