@@ -206,7 +206,9 @@ BlackBox::~BlackBox() = default;
 
 std::size_t BlackBox::batch() const { return slots_ * pool_.threads(); }
 
-std::size_t BlackBox::least_wave() const { return pool_.threads() > 1 ? kBatchesOfThread * batch() : batch(); }
+std::size_t BlackBox::least_wave() const {
+  return pool_.threads() > 1 ? kBatchesOfThread * batch() : batch();
+}
 
 std::uint64_t BlackBox::batch_size(std::uint64_t total, std::size_t unit) const {
   // Whole units, so that a slot keeps its base from batch to batch.

@@ -39,6 +39,18 @@ class Preparation {
 
   std::size_t outputs() const { return pixels_ * model_channels_; }
 
+  // The gradient by pixel values, from that by the model's input.
+  void pull_back(const double* by_input, double* by_pixel) const {
+    std::fill_n(by_pixel, pixels_ * channels_, 0.0);
+    for (std::size_t c = 0; c < model_channels_; ++c) {
+      const double* const from = channels_first_ ? by_input + c * pixels_ : by_input + c;
+      const std::size_t step = channels_first_ ? 1 : model_channels_;
+      double* const to = by_pixel + source_[c];
+      for (std::size_t i = 0; i < pixels_; ++i)
+        to[i * channels_] += from[i * step] * static_cast<double>(factor_[c]);
+    }
+  }
+
   template <class Out>
   void apply(const float* x, Out* out) const {
     for (std::size_t c = 0; c < model_channels_; ++c) {
@@ -64,7 +76,7 @@ class Preparation {
   std::array<std::size_t, 3> source_{};
 };
 
-class ImageModel final : public Model {
+class ImageModel final : public Model, public Differentiable {
  public:
   ImageModel(std::unique_ptr<Model> model, const ImageDescription& d, const std::string& path)
       : model_(std::move(model)), prepare_(d), info_(model_->info()) {
@@ -85,11 +97,19 @@ class ImageModel final : public Model {
   const ModelInfo& info() const override { return info_; }
 
   void evaluate(RowsView x, MutableRowsView y) const override {
-    if (model_->info().scalar == Scalar::float32) {
-      evaluate_as<float>(x.as<float>(), y);
-    } else {
-      evaluate_as<double>(x.as<float>(), y);
-    }
+    model_->evaluate(prepared(x.as<float>()), y);
+  }
+
+  const Differentiable* differentiable() const override {
+    return model_->differentiable() != nullptr ? this : nullptr;
+  }
+
+  void gradient(RowsView x, const ByOutputs& by_outputs, MutableRowsView y,
+                MutableRowsView gradients) const override {
+    thread_local Matrix<double> by_input;
+    by_input.resize(x.rows(), prepare_.outputs());
+    model_->differentiable()->gradient(prepared(x.as<float>()), by_outputs, y, by_input.view());
+    for (std::size_t i = 0; i < x.rows(); ++i) prepare_.pull_back(by_input.row(i), gradients.row(i));
   }
 
  private:
@@ -110,13 +130,18 @@ class ImageModel final : public Model {
                                               taken, path, fmt::join(described, "×"), hint));
   }
 
+  // The rows as the model takes them, until the thread's next call.
+  RowsView prepared(MatrixView<const float> x) const {
+    return model_->info().scalar == Scalar::float32 ? prepared_as<float>(x) : prepared_as<double>(x);
+  }
+
   template <class T>
-  void evaluate_as(MatrixView<const float> x, MutableRowsView y) const {
-    thread_local std::vector<T> prepared;
+  RowsView prepared_as(MatrixView<const float> x) const {
+    thread_local std::vector<T> rows;
     const std::size_t inputs = prepare_.outputs();
-    if (prepared.size() < x.rows * inputs) prepared.resize(x.rows * inputs);
-    for (std::size_t i = 0; i < x.rows; ++i) prepare_.apply(x.row(i), prepared.data() + i * inputs);
-    model_->evaluate(MatrixView<const T>{prepared.data(), x.rows, inputs}, y);
+    if (rows.size() < x.rows * inputs) rows.resize(x.rows * inputs);
+    for (std::size_t i = 0; i < x.rows; ++i) prepare_.apply(x.row(i), rows.data() + i * inputs);
+    return MatrixView<const T>{rows.data(), x.rows, inputs};
   }
 
   std::unique_ptr<Model> model_;

@@ -42,6 +42,29 @@ PointAsker::PointAsker(const Model& model, std::size_t batch, Run& run)
 PointAsker::~PointAsker() = default;
 
 void PointAsker::ask(std::size_t count, const Write& write, MatrixView<double> answers) {
+  ask_batches(count, write, [&](RowsView points, std::size_t first) {
+    const MatrixView<double> y = answers.slice(first, points.rows());
+    model_.evaluate(points, y);
+    check_finite(y, "output");
+  });
+}
+
+void PointAsker::ask_gradients(std::size_t count, const Write& write,
+                               const Differentiable::ByOutputs& by_outputs, MatrixView<double> answers,
+                               MatrixView<double> gradients) {
+  ask_batches(count, write, [&](RowsView points, std::size_t first) {
+    const MatrixView<double> y = answers.slice(first, points.rows()),
+                             g = gradients.slice(first, points.rows());
+    const auto of_batch = [&](std::size_t i, std::span<const double> outputs, std::span<double> out) {
+      by_outputs(first + i, outputs, out);
+    };
+    model_.differentiable()->gradient(points, of_batch, y, g);
+    check_finite(y, "output");
+    check_finite(g, "the gradient by input");
+  });
+}
+
+void PointAsker::ask_batches(std::size_t count, const Write& write, const Answer& answer) {
   if (count == 0) return;
   const ModelInfo& info = model_.info();
   // Equal shares, so that no thread waits for the last one.
@@ -53,27 +76,28 @@ void PointAsker::ask(std::size_t count, const Write& write, MatrixView<double> a
     Batch& own = *batches_[worker];
     own.points.resize(part, info.inputs);
     for (std::size_t i = 0; i < part; ++i) write(first + i, {own.points.row(i), info.inputs});
-    const MatrixView<double> y = answers.slice(first, part);
     run_.ledger.spend(part);
     if (info.scalar == Scalar::float32) {
       own.narrow.resize(part, info.inputs);
       std::transform(own.points.row(0), own.points.row(0) + part * info.inputs, own.narrow.row(0),
                      [](double v) { return static_cast<float>(v); });
       check_points(own.narrow, info);
-      model_.evaluate(std::as_const(own.narrow).view(), y);
+      answer(std::as_const(own.narrow).view(), first);
     } else {
       check_points(own.points, info);
-      model_.evaluate(std::as_const(own.points).view(), y);
-    }
-    const double* const end = y.data + y.rows * y.columns;
-    const double* const wrong =
-        std::find_if<const double*>(y.data, end, [](double answer) { return !std::isfinite(answer); });
-    if (wrong != end) {
-      throw Error(ErrorCode::model,
-                  fmt::format("model {} answered {} in output {}; expected finite numbers", info.name, *wrong,
-                              static_cast<std::size_t>(wrong - y.data) % y.columns));
+      answer(std::as_const(own.points).view(), first);
     }
   });
+}
+
+void PointAsker::check_finite(MatrixView<const double> numbers, const char* what) const {
+  const double* const end = numbers.data + numbers.rows * numbers.columns;
+  const double* const wrong =
+      std::find_if(numbers.data, end, [](double number) { return !std::isfinite(number); });
+  if (wrong == end) return;
+  throw Error(ErrorCode::model,
+              fmt::format("model {} answered {} in {} {}; expected finite numbers", model_.info().name,
+                          *wrong, what, static_cast<std::size_t>(wrong - numbers.data) % numbers.columns));
 }
 
 }  // namespace harmonia

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harmonia/core/rows.hpp"
+#include "harmonia/model/differentiable.hpp"
 
 namespace harmonia {
 
@@ -39,6 +40,8 @@ class Model {
   /// which that call spoils, for one that hands its rows on. Never of a model that is reentrant: the memory
   /// is there once. Null: anywhere.
   virtual void* batch_memory(std::size_t /*rows*/) const { return nullptr; }
+  /// Its gradients; null: it has none.
+  virtual const Differentiable* differentiable() const { return nullptr; }
 };
 
 }  // namespace harmonia

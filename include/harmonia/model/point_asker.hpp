@@ -30,9 +30,19 @@ class PointAsker {
   /// the model's numbers (missing values, NaN, are not), Error(model) if an answer is not finite,
   /// Error(interrupted) if the run is stopped.
   void ask(std::size_t count, const Write& write, MatrixView<double> answers);
+  /// The same, with row i of `gradients` (count × inputs) the gradient of the number that `by_outputs` makes
+  /// of point i; called from several threads at once. A gradient counts as one evaluation. Throws
+  /// Error(model) if one is not finite. The model must be differentiable.
+  void ask_gradients(std::size_t count, const Write& write, const Differentiable::ByOutputs& by_outputs,
+                     MatrixView<double> answers, MatrixView<double> gradients);
 
  private:
   struct Batch;
+  /// Answers the points from `first` on.
+  using Answer = std::function<void(RowsView points, std::size_t first)>;
+
+  void ask_batches(std::size_t count, const Write& write, const Answer& answer);
+  void check_finite(MatrixView<const double> numbers, const char* what) const;
 
   const Model& model_;
   Run& run_;
