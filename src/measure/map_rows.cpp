@@ -16,16 +16,10 @@
 namespace harmonia {
 namespace {
 
-// Whether the label is the decided class, by name or by number; none if it is not known to be a class.
+// Whether the label is the decided class; none if it is not known to be a class.
 std::optional<bool> is_correct(const std::string& label, std::size_t decided, const ModelInfo& model) {
-  if (label.empty()) return std::nullopt;
-  const auto named = std::find(model.classes.begin(), model.classes.end(), label);
-  if (named != model.classes.end()) return static_cast<std::size_t>(named - model.classes.begin()) == decided;
-  const std::optional<double> number = read_number(label);
-  if (!number || !(*number >= 0) || *number >= static_cast<double>(model.outputs) ||
-      *number != std::floor(*number))
-    return std::nullopt;
-  return *number == static_cast<double>(decided);
+  const std::optional<std::size_t> known = labelled_class(label, model);
+  return known ? std::optional(*known == decided) : std::nullopt;
 }
 
 // Whether the answers could be probabilities: a user who forgot to say so measures something else.

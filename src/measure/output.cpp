@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 
 namespace harmonia {
 namespace {
@@ -58,6 +59,16 @@ std::optional<long long> class_of(std::span<const double> outputs, bool binary) 
   if (binary) return only >= 0.5 ? 1 : 0;
   if (only != std::floor(only) || std::abs(only) > 0x1p53) return std::nullopt;
   return static_cast<long long>(only);
+}
+
+std::optional<std::size_t> labelled_class(const std::string& label, const ModelInfo& model) {
+  const auto named = std::find(model.classes.begin(), model.classes.end(), label);
+  if (named != model.classes.end()) return static_cast<std::size_t>(named - model.classes.begin());
+  const std::optional<double> number = read_number(label);
+  if (!number || !(*number >= 0) || *number >= static_cast<double>(model.outputs) ||
+      *number != std::floor(*number))
+    return std::nullopt;
+  return static_cast<std::size_t>(*number);
 }
 
 Observer::Observer(const OutputChoice& choice, const ModelInfo& model)

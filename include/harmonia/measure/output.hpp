@@ -36,6 +36,10 @@ std::string output_name(const OutputChoice& choice);
 /// whole number, and no class otherwise.
 std::optional<long long> class_of(std::span<const double> outputs, bool binary);
 
+/// The output that a label stands for: by the name of its class, or by its number; none if there is no such
+/// output.
+std::optional<std::size_t> labelled_class(const std::string& label, const ModelInfo& model);
+
 /// Takes from model outputs the numbers that are measured.
 class Observer {
  public:
