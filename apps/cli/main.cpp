@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "alignment_command.hpp"
 #include "attack_command.hpp"
 #include "boundary_command.hpp"
 #include "card_command.hpp"
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
     harmonia::add_stability_command(program, argc, argv);
     harmonia::add_persistence_command(program, argc, argv);
     harmonia::add_boundary_command(program, argc, argv);
+    harmonia::add_alignment_command(program, argc, argv);
     harmonia::add_map_command(program, argc, argv);
     harmonia::add_attack_command(program, argc, argv);
     harmonia::add_gate_command(program, code);

@@ -25,30 +25,6 @@ double dot(std::span<const double> a, std::span<const double> b) {
 
 double length(std::span<const double> v) { return std::sqrt(dot(v, v)); }
 
-void check(const Model& model, const DataInfo& data, const ComponentsFound& components,
-           const AlignmentOptions& options) {
-  const ModelInfo& info = model.info();
-  check_confidence(options.confidence);
-  if (data.inputs != info.inputs) {
-    throw Error(ErrorCode::input,
-                fmt::format("data has {} columns; model {} expects {}", data.inputs, info.name, info.inputs));
-  }
-  if (components.directions.columns() != data.inputs) {
-    throw Error(ErrorCode::input, fmt::format("the plane is of rows of {} features; {} has {}",
-                                              components.directions.columns(), data.source, data.inputs));
-  }
-  if (model.differentiable() == nullptr) {
-    throw Error(ErrorCode::model,
-                fmt::format("model {} is of kind {}, which has no gradients; alignment takes a TorchScript "
-                            "model (net.pt)",
-                            info.name, info.kind));
-  }
-  if (info.outputs < 2) {
-    throw Error(ErrorCode::model,
-                fmt::format("model {} has one output; alignment takes one output a class", info.name));
-  }
-}
-
 /// The derivative, by the outputs, of the number whose gradient is asked for. Its size is of no matter, and
 /// set so that nothing of a sure answer is lost to rounding.
 void by_outputs(std::span<const double> outputs, std::size_t wanted, AlignedGradient gradient,
@@ -147,13 +123,37 @@ std::string aligned_gradient_name(AlignedGradient gradient) {
 }
 
 std::string alignment_outcome_name(AlignmentOutcome outcome) {
-  static constexpr std::array names{"measured", "flat", "across"};
+  static constexpr std::array names{"measured", "flat", "across", "budget"};
   return names[static_cast<std::size_t>(outcome)];
+}
+
+void check_alignment(const Model& model, const DataInfo& data) {
+  const ModelInfo& info = model.info();
+  if (data.inputs != info.inputs) {
+    throw Error(ErrorCode::input,
+                fmt::format("data has {} columns; model {} expects {}", data.inputs, info.name, info.inputs));
+  }
+  if (model.differentiable() == nullptr) {
+    throw Error(ErrorCode::model,
+                fmt::format("model {} is of kind {}, which has no gradients; alignment takes a TorchScript "
+                            "model (net.pt)",
+                            info.name, info.kind));
+  }
+  if (info.outputs < 2) {
+    throw Error(ErrorCode::model,
+                fmt::format("model {} has one output; alignment takes one output a class", info.name));
+  }
 }
 
 AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsFound& components,
                           const AlignmentOptions& options, Run& run) {
-  check(model, data.info(), components, options);
+  check_alignment(model, data.info());
+  check_confidence(options.confidence);
+  if (components.directions.columns() != data.info().inputs) {
+    throw Error(ErrorCode::input,
+                fmt::format("the plane is of rows of {} features; {} has {}", components.directions.columns(),
+                            data.info().source, data.info().inputs));
+  }
   const ModelInfo& info = model.info();
   const std::size_t inputs = info.inputs;
   Compass compass(components, options.paper);
@@ -180,10 +180,12 @@ AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsF
       row.decided_class = *class_of(outputs, info.binary);
       by_outputs(outputs, wanted_class(row, info), options.gradient, out);
     };
-    answers.resize(count, info.outputs);
-    gradients.resize(count, inputs);
-    asker.ask_gradients(count, write, derive, answers.view(), gradients.view());
-    for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t asked = std::min<std::uint64_t>(count, run.ledger.left());
+    answers.resize(asked, info.outputs);
+    gradients.resize(asked, inputs);
+    asker.ask_gradients(asked, write, derive, answers.view(), gradients.view());
+    for (std::size_t i = asked; i < count; ++i) result.rows[first + i].outcome = AlignmentOutcome::budget;
+    for (std::size_t i = 0; i < asked; ++i) {
       AlignmentRow& row = result.rows[first + i];
       compass.measure({gradients.row(i), inputs}, row);
       if (row.cosine) {

@@ -1,3 +1,4 @@
+import { alignment, alignmentMeaning } from "./alignment";
 import { attack, attackMeaning } from "./attack";
 import { boundary } from "./boundary";
 import { histogram, sweeps } from "./charts";
@@ -48,6 +49,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     stability(result),
     persistence(result),
     boundary(result, results),
+    alignment(result),
     gammaMap(result),
     attack(result),
     compared(result),
@@ -86,14 +88,14 @@ function page(results: Result[]): HTMLElement[] {
   const firstSweep = results.findIndex((r) => r.sweep.length > 0);
   const articles = results.map((r, i) => article(r, i, results, i === firstSweep ? sweeps(results) : null));
   const versions = [...new Set(results.map((r) => r.version))].join(", ");
-  const gammas = results.some((r) => !noisy(r) && r.command !== "boundary");
+  const gammas = results.some((r) => !noisy(r) && r.command !== "boundary" && r.command !== "alignment");
   const footer = h(
     "footer",
     {},
     gammas && h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
     h("p", {}, `Made by harmonia ${versions}. This page holds all that it shows and asks no network for anything.`),
   );
-  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : []), ...(results.some((r) => r.command === "attack") ? [attackMeaning()] : [])];
+  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : []), ...(results.some((r) => r.command === "attack") ? [attackMeaning()] : []), ...(results.some((r) => r.command === "alignment") ? [alignmentMeaning()] : [])];
   return [header, ...articles, ...meanings, footer];
 }
 

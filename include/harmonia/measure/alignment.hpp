@@ -35,8 +35,9 @@ struct AlignmentOptions {
 /// How a row came about.
 enum class AlignmentOutcome {
   measured,
-  flat,   ///< the gradient is zero, and has no direction
-  across  ///< nothing of the gradient is along the plane: no ratio
+  flat,    ///< the gradient is zero, and has no direction
+  across,  ///< nothing of the gradient is along the plane: no ratio
+  budget   ///< the run's evaluations ran out: no values
 };
 /// The outcome as results write it: the enumerator's name.
 std::string alignment_outcome_name(AlignmentOutcome outcome);
@@ -67,12 +68,14 @@ struct AlignmentResult {
   double by_chance = 0;
   std::size_t dimensions = 0;  ///< of the plane
   std::uint64_t evaluations = 0;
+  std::vector<std::string> warnings;  ///< one sentence each
 };
 
-/// Takes one gradient a row. `labels` name the classes in the order of the outputs, for rows that carry a
-/// label; empty: a label is the number of its output. Throws Error(model) if the model has no gradients or no
-/// classes, Error(input) for a label that is no class, for missing values, or for data of another width than
-/// the components.
+/// Throws Error(model) if the model has no gradients or no classes, Error(input) for data of another width.
+void check_alignment(const Model& model, const DataInfo& data);
+
+/// Takes one gradient a row. Throws what check_alignment() does, and Error(input) for a label that is no
+/// class, for missing values, or for components of rows of another width.
 AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsFound& components,
                           const AlignmentOptions& options, Run& run);
 
