@@ -44,7 +44,7 @@ bool needs_epsilon(AttackMethod method) {
 
 std::size_t standard_steps(AttackMethod method) {
   if (method == AttackMethod::fgsm) return 1;
-  if (method == AttackMethod::cw) return 100;
+  if (method == AttackMethod::cw || method == AttackMethod::pgd_penalty) return 100;
   return uses_gradients(method) && method != AttackMethod::lbfgs ? 10 : 25;
 }
 

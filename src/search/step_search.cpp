@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint64_t kStart = 0, kLength = 1;  // samples of the draws of a start
 
+constexpr double kPlainStep = 0.1;  // times the gradient, at most unless it is given
+
 enum class Start { row, signs, ball };
 
 /// What tells the methods apart that step by a gradient.
@@ -46,7 +48,7 @@ StepSettings settings_of(const AttackOptions& options) {
       s.plain = true;
       s.epsilon = 0;
       s.penalty = g.penalty;
-      if (!(g.step_size > 0)) s.step_size = 1 / (4 * g.penalty);
+      if (!(g.step_size > 0)) s.step_size = std::min(kPlainStep, 1 / (4 * g.penalty));
       break;
     default:
       break;

@@ -83,7 +83,8 @@ bool uses_gradients(AttackMethod method);
 AttackNorm standard_norm(AttackMethod method);
 /// Whether it looks within a ball of epsilon, which must be given.
 bool needs_epsilon(AttackMethod method);
-/// Steps that suit it: 1 of fgsm, 10 of other steps by the gradient, 100 of cw, 25 of all else.
+/// Steps that suit it: 1 of fgsm, 10 of rfgsm, bim, mifgsm and pgd, 100 of pgd-penalty and cw, 25
+/// of all else; of lbfgs they are calls for each of the ten constants that it tries.
 std::size_t standard_steps(AttackMethod method);
 
 /// The class that a row is to come to.
@@ -112,8 +113,9 @@ struct GradientOptions {
   /// Of the ball and of steps: by the gradient's sign (linf) or along the gradient (l2). None: linf, but of
   /// pgd_penalty, cw and lbfgs l2, which have no other.
   std::optional<AttackNorm> norm;
-  /// A step: of the ball's methods 0 is a quarter of epsilon, or a fifth (l2); of pgd_penalty 0 is a quarter
-  /// of 1 / penalty; of cw the rate of Adam, 0 is 0.01.
+  /// A step: of the ball's methods 0 is a quarter of epsilon, or a fifth (l2); of pgd_penalty what the
+  /// gradient is multiplied by, 0 is 0.1 or, if that is less, 1 / (4 penalty); of cw the rate of Adam, 0 is
+  /// 0.01.
   double step_size = 0;
   AttackTarget target;
   double decay = 1;          ///< mifgsm: of the sum of gradients

@@ -1,0 +1,554 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/data/memory_source.hpp"
+#include "harmonia/model/function_model.hpp"
+#include "harmonia/search/attack_study.hpp"
+#include "support/expect_error.hpp"
+#include "support/functions.hpp"
+#include "support/networks.hpp"
+
+namespace harmonia {
+namespace {
+
+using test::DenseNetwork;
+using test::expect_error;
+using Method = AttackMethod;
+
+constexpr std::array kSteppers{Method::fgsm, Method::rfgsm, Method::bim, Method::mifgsm, Method::pgd};
+constexpr std::array kAll{Method::fgsm, Method::rfgsm,       Method::bim, Method::mifgsm,
+                          Method::pgd,  Method::pgd_penalty, Method::cw,  Method::lbfgs};
+
+/// Logits W x + b.
+DenseNetwork linear(const std::vector<std::vector<double>>& weights, std::vector<double> bias) {
+  DenseNetwork::Layer layer{Matrix<double>(weights.size(), weights[0].size()), std::move(bias)};
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    std::copy(weights[k].begin(), weights[k].end(), layer.weights.row(k));
+  return DenseNetwork({layer});
+}
+
+// Two classes, of which the first leads by 1 + w·x.
+const std::vector<double> kWeights{3, -4, 0.5, -1};
+DenseNetwork plane() { return linear({kWeights, {0, 0, 0, 0}}, {1, 0}); }
+constexpr double kMargin = 1, kL1 = 8.5;
+const double kL2 = std::sqrt(9 + 16 + 0.25 + 1);
+
+AttackOptions by(Method method, double epsilon = 0.25) {
+  AttackOptions options;
+  options.method = method;
+  options.steps = standard_steps(method);
+  if (needs_epsilon(method)) options.epsilon = epsilon;
+  options.gradient.penalty = 0.5;
+  return options;
+}
+
+std::vector<AttackRow> attacked(const Model& model, const Matrix<double>& x, const AttackOptions& options,
+                                std::size_t threads = 1) {
+  const auto data = make_memory_source(x.view());
+  harmonia::Run run;
+  run.threads = threads;
+  std::vector<AttackRow> rows;
+  attack(model, *data, options, run, [&](const AttackRow& row) { rows.push_back(row); });
+  std::uint64_t evaluations = 0;
+  for (const AttackRow& row : rows) {
+    evaluations += row.evaluations;
+    EXPECT_LE(row.evaluations, attack_cost(options, x.columns()));
+    EXPECT_EQ(row.original.size(), x.columns());
+    EXPECT_EQ(row.adversarial.size(), x.columns());
+  }
+  EXPECT_EQ(evaluations, run.ledger.spent());
+  return rows;
+}
+
+AttackRow attacked_zero(const Model& model, const AttackOptions& options) {
+  return attacked(model, Matrix<double>(1, model.info().inputs), options)[0];
+}
+
+Matrix<double> many_rows(std::size_t rows, std::size_t columns) {
+  Matrix<double> x(rows, columns);
+  for (std::size_t i = 0; i < rows * columns; ++i)
+    x.row(0)[i] = 0.5 + 0.5 * std::sin(static_cast<double>(17 * i + 3 * (i % 7)) / 10);
+  return x;
+}
+
+double distance(const AttackRow& row) {
+  return row.distortion_l2 * std::sqrt(static_cast<double>(row.original.size()));
+}
+
+TEST(GradientAttack, FgsmStepsAgainstEveryWeight) {
+  const AttackRow row = attacked_zero(plane(), by(Method::fgsm, 0.125));
+  EXPECT_EQ(row.adversarial, (std::vector<double>{-0.125, 0.125, -0.125, 0.125}));
+  EXPECT_EQ(row.outcome, AttackOutcome::changed);
+  EXPECT_EQ(row.evaluations, 3U);  // the row, its gradient, the point
+  EXPECT_EQ(row.steps, 1U);
+  EXPECT_DOUBLE_EQ(row.distortion_l2, 0.125);
+  EXPECT_DOUBLE_EQ(row.distortion_linf, 0.125);
+  EXPECT_DOUBLE_EQ(row.first_logit, 1);
+  EXPECT_DOUBLE_EQ(row.last_logit, 1 - 0.125 * kL1);
+}
+
+// The margin of a linear classifier falls by epsilon times the norm of the weights that is dual to the
+// ball's.
+TEST(GradientAttack, ALinearMarginFallsJustWhenTheBallReachesIt) {
+  for (const Method method : kSteppers) {
+    for (const auto& [norm, dual] : {std::pair(AttackNorm::linf, kL1), std::pair(AttackNorm::l2, kL2)}) {
+      AttackOptions options = by(method);
+      options.gradient.norm = norm;
+      options.steps = 40;
+      for (const double share : {0.99, 1.01}) {
+        options.epsilon = share * kMargin / dual;
+        const AttackRow row = attacked_zero(plane(), options);
+        EXPECT_EQ(row.success, share > 1) << attack_method_name(method) << " " << dual;
+        EXPECT_EQ(row.outcome, share > 1 ? AttackOutcome::changed : AttackOutcome::kept);
+        // All of the ball was used, whichever the start.
+        if (share > 1) continue;
+        EXPECT_NEAR(row.last_logit, 1 - options.epsilon * dual, norm == AttackNorm::l2 ? 1e-5 : 1e-12)
+            << attack_method_name(method);
+        EXPECT_LE(norm == AttackNorm::l2 ? distance(row) : row.distortion_linf,
+                  options.epsilon * (1 + 1e-12));
+      }
+    }
+  }
+}
+
+TEST(GradientAttack, BimTakesStepsUntilTheMarginIsGone) {
+  AttackOptions options = by(Method::bim, 1);
+  options.gradient.step_size = 1.0 / 32;
+  const AttackRow row = attacked_zero(plane(), options);
+  EXPECT_EQ(row.steps, 4U);  // 3 steps of 8.5 / 32 leave a margin, 4 none
+  EXPECT_EQ(row.evaluations, 6U);
+  EXPECT_EQ(row.adversarial, (std::vector<double>{-0.125, 0.125, -0.125, 0.125}));
+  options.go_on = true;
+  EXPECT_DOUBLE_EQ(attacked_zero(plane(), options).distortion_linf, 10.0 / 32);
+}
+
+TEST(GradientAttack, ALongL2WalkEndsAtTheNearestPointOfThePlane) {
+  AttackOptions options = by(Method::pgd, 1);
+  options.gradient.norm = AttackNorm::l2;
+  options.gradient.random_start = false;
+  options.gradient.step_size = 1e-3;
+  options.steps = 1000;
+  EXPECT_NEAR(distance(attacked_zero(plane(), options)), kMargin / kL2, 1e-3);
+}
+
+// Two features whose gradients are known at every step: the logit 3 − x0² / 2 − 2 x1 of the first class
+// against 0 has the gradient (−x0, −2) times less than the loss, whose size is divided out.
+TEST(GradientAttack, MomentumIsAsByHand) {
+  class Curved final : public Model, public Differentiable {
+   public:
+    Curved() {
+      info_.name = "curved";
+      info_.inputs = info_.outputs = 2;
+    }
+    const ModelInfo& info() const override { return info_; }
+    const Differentiable* differentiable() const override { return this; }
+    void evaluate(RowsView x, MutableRowsView y) const override {
+      for (std::size_t i = 0; i < x.rows(); ++i) {
+        const double* row = x.as<double>().row(i);
+        y.row(i)[0] = 30 - 2 * row[0] * row[0] - row[1];
+        y.row(i)[1] = 0;
+      }
+    }
+    void gradient(RowsView x, const ByOutputs& by_outputs, MutableRowsView y,
+                  MutableRowsView gradients) const override {
+      evaluate(x, y);
+      for (std::size_t i = 0; i < x.rows(); ++i) {
+        std::array<double, 2> by{};
+        by_outputs(i, {y.row(i), 2}, by);
+        gradients.row(i)[0] = -4 * x.as<double>().row(i)[0] * by[0];
+        gradients.row(i)[1] = -by[0];
+      }
+    }
+
+   private:
+    ModelInfo info_;
+  };
+  Matrix<double> x(1, 2);
+  x.row(0)[0] = -0.25;
+  AttackOptions options = by(Method::mifgsm, 10);
+  options.gradient.step_size = 0.5;
+  options.gradient.decay = 0.5;
+  options.gradient.norm = AttackNorm::l2;
+  options.steps = 3;
+  // By hand: the loss climbs along (4 x0, 1), whose mean size is 1 for it; the sum of three such, halved each
+  // time; steps of 0.5 along it.
+  std::array<double, 2> at{-0.25, 0}, sum{0, 0};
+  for (int step = 0; step < 3; ++step) {
+    const double size = (std::abs(4 * at[0]) + 1) / 2;
+    sum = {0.5 * sum[0] + 4 * at[0] / size, 0.5 * sum[1] + 1 / size};
+    const double length = std::hypot(sum[0], sum[1]);
+    at = {at[0] + 0.5 * sum[0] / length, at[1] + 0.5 * sum[1] / length};
+  }
+  const AttackRow row = attacked(Curved(), x, options)[0];
+  EXPECT_NEAR(row.adversarial[0], at[0], 1e-12);
+  EXPECT_NEAR(row.adversarial[1], at[1], 1e-12);
+  // By signs: x0 falls at each step. From 0.05 a single step of momentum holds the sign against the gradient.
+  options.gradient.norm = AttackNorm::linf;
+  EXPECT_EQ(attacked(Curved(), x, options)[0].adversarial, (std::vector<double>{-1.75, 1.5}));
+}
+
+// Where the ascent rests, the loss's gradient is that of the penalty: 2 penalty δ = p w, p being the
+// probability of the other class.
+TEST(GradientAttack, ThePenaltyBalancesTheLoss) {
+  AttackOptions options = by(Method::pgd_penalty);
+  options.steps = 400;
+  options.go_on = true;
+  for (const double penalty : {0.5, 2.0, 20.0}) {
+    options.gradient.penalty = penalty;
+    const AttackRow row = attacked_zero(plane(), options);
+    const double p = 1 / (1 + std::exp(-row.last_logit));
+    for (std::size_t j = 0; j < 4; ++j)
+      EXPECT_NEAR(2 * penalty * row.adversarial[j], -(1 - p) * kWeights[j], 1e-6) << penalty;
+  }
+}
+
+TEST(GradientAttack, CwAndLbfgsComeToTheNearestPointOfThePlane) {
+  for (const Method method : {Method::cw, Method::lbfgs}) {
+    for (const bool bounded : {false, true}) {
+      AttackOptions options = by(method);
+      if (method == Method::cw) options.steps = 400;
+      if (bounded) {
+        options.lower = -0.5;
+        options.upper = 0.5;
+      }
+      const AttackRow row = attacked_zero(plane(), options);
+      EXPECT_EQ(row.outcome, AttackOutcome::changed);
+      EXPECT_EQ(row.new_class, 1);
+      EXPECT_GE(distance(row), kMargin / kL2);
+      EXPECT_LE(distance(row), 1.03 * kMargin / kL2) << attack_method_name(method) << " " << bounded;
+    }
+  }
+}
+
+// Where the nearest point of the plane is out of bounds, the nearest one within has that feature at its
+// bound.
+TEST(GradientAttack, CwAndLbfgsComeToTheNearestPointWithinTheBounds) {
+  for (const Method method : {Method::cw, Method::lbfgs}) {
+    AttackOptions options = by(method);
+    options.steps = method == Method::cw ? 1000 : 50;
+    options.lower = 0;  // so that features 0 and 2, which would have to fall, stay
+    options.upper = 1;
+    const AttackRow row = attacked_zero(plane(), options);
+    EXPECT_TRUE(row.success);
+    for (const double value : row.adversarial) EXPECT_TRUE(value >= 0 && value <= 1);
+    EXPECT_LE(distance(row), 1.05 / std::sqrt(17.0)) << attack_method_name(method);
+    EXPECT_GE(distance(row), (1 - 1e-4) / std::sqrt(17.0));
+  }
+}
+
+TEST(GradientAttack, LbfgsFindsTheNearestPointOfACurvedBoundary) {
+  const auto model = make_function_model("soft-ball", 3);
+  Matrix<double> x(1, 3);
+  x.row(0)[1] = 0.4;
+  for (const Method method : {Method::cw, Method::lbfgs}) {
+    AttackOptions options = by(method);
+    if (method == Method::cw) options.steps = 400;
+    const AttackRow row = attacked(*model, x, options)[0];
+    EXPECT_NEAR(distance(row), 0.6, 0.6 * 0.03) << attack_method_name(method);
+  }
+}
+
+TEST(GradientAttack, KappaAsksForALead) {
+  AttackOptions options = by(Method::cw);
+  options.gradient.constant = 10;
+  options.gradient.kappa = 2;
+  options.steps = 1;
+  const AttackRow row = attacked_zero(plane(), options);
+  EXPECT_FALSE(row.success);
+  EXPECT_EQ(row.outcome, AttackOutcome::kept);
+  EXPECT_EQ(row.evaluations, 2U);
+}
+
+TEST(GradientAttack, ATargetIsReachedAndNoOtherClassCounts) {
+  const DenseNetwork model = linear({{0, 0}, {1, 0}, {0.2, 0.1}}, {1, 0, 0});
+  for (const Method method : kAll) {
+    AttackOptions options = by(method, 20);
+    options.gradient.target = {.kind = AttackTarget::Kind::given, .label = 2};
+    options.gradient.norm = standard_norm(method);
+    options.gradient.penalty = 1e-3;
+    if (method == Method::cw) {
+      options.steps = 4000;
+      options.gradient.step_size = 0.05;
+      options.gradient.constant = 500;
+    }
+    if (method == Method::lbfgs) options.steps = 100;
+    if (method == Method::pgd_penalty) options.steps = 1000, options.gradient.step_size = 1;
+    const AttackRow row = attacked_zero(model, options);
+    EXPECT_EQ(row.first_class, 0) << attack_method_name(method);
+    EXPECT_EQ(row.target, 2);
+    EXPECT_EQ(row.success, row.new_class == 2) << attack_method_name(method);
+    // A ball of 20 reaches class 2 only by moving both features their own ways.
+    if (method != Method::fgsm && method != Method::rfgsm) {
+      EXPECT_TRUE(row.success) << attack_method_name(method) << " " << row.adversarial[0] << " "
+                               << row.adversarial[1];
+    }
+  }
+}
+
+TEST(GradientAttack, TargetsAreChosenByTheRow) {
+  const DenseNetwork model = linear({{0, 0}, {0, 0}, {0, 0}, {0, 0}}, {-1, 3, -2, 0});
+  using Kind = AttackTarget::Kind;
+  AttackOptions options = by(Method::fgsm);
+  const auto target = [&](Kind kind, long long label = 0) {
+    options.gradient.target = {.kind = kind, .label = label};
+    return attacked_zero(model, options).target;
+  };
+  EXPECT_EQ(target(Kind::none), std::nullopt);
+  EXPECT_EQ(target(Kind::next), 2);
+  EXPECT_EQ(target(Kind::least), 2);
+  options.gradient.target = {.kind = Kind::random, .label = 0};
+  std::array<int, 4> drawn{};
+  for (const AttackRow& row : attacked(model, Matrix<double>(300, 2), options)) ++drawn[*row.target];
+  EXPECT_EQ(drawn[1], 0);                                                // the row's own
+  for (const std::size_t k : {0, 2, 3}) EXPECT_NEAR(drawn[k], 100, 40);  // 5 deviations
+  options.gradient.target = {.kind = Kind::given, .label = 1};
+  const AttackRow row = attacked_zero(model, options);
+  EXPECT_EQ(row.outcome, AttackOutcome::already);
+  EXPECT_FALSE(row.success);
+  EXPECT_EQ(row.evaluations, 1U);
+}
+
+TEST(GradientAttack, RowsOfTheTargetsClassAreNotCounted) {
+  const DenseNetwork model = linear({{1, 0}, {-1, 0}}, {0, 0});
+  Matrix<double> x(4, 2);
+  for (std::size_t i = 0; i < 4; ++i) x.row(i)[0] = i == 3 ? -1 : 0.1;
+  const auto data = make_memory_source(x.view());
+  AttackOptions options = by(Method::pgd, 0.2);
+  options.gradient.target = {.kind = AttackTarget::Kind::given, .label = 1};
+  harmonia::Run run;
+  const AttackStudy study = attack_study(model, *data, options, Method::fgsm, 0.95, run);
+  for (const AttackRun& part : study.runs) {
+    EXPECT_EQ(part.summary.rows, 3U);
+    EXPECT_EQ(part.summary.changed, 3U);
+    EXPECT_EQ(part.summary.outcomes[static_cast<std::size_t>(AttackOutcome::already)], 1U);
+  }
+  EXPECT_EQ(study.comparison->rows, 3U);
+}
+
+TEST(GradientAttack, BoundsFixedAndWholeFeaturesHold) {
+  const DenseNetwork model = DenseNetwork::random({6, 12, 3});
+  AttackOptions options;
+  for (const Method method : kAll) {
+    for (const AttackNorm norm : {AttackNorm::linf, AttackNorm::l2}) {
+      if (standard_norm(method) == AttackNorm::l2 && norm == AttackNorm::linf) continue;
+      options = by(method, 1.5);
+      options.gradient.norm = norm;
+      options.lower = 0;
+      options.upper = 3;
+      options.schema = Schema(6);
+      options.schema[1].fixed = true;
+      options.schema[2].integer = true;
+      options.schema[3].upper = 1.25;
+      options.schema[4].scale = 0.1;
+      Matrix<double> x = many_rows(20, 6);
+      for (std::size_t i = 0; i < 20; ++i) x.row(i)[2] = static_cast<double>(i % 4);
+      for (const AttackRow& row : attacked(model, x, options)) {
+        EXPECT_EQ(row.adversarial[1], row.original[1]);
+        EXPECT_EQ(row.adversarial[2], std::round(row.adversarial[2]));
+        EXPECT_LE(row.adversarial[3], 1.25);
+        for (const double value : row.adversarial) EXPECT_TRUE(value >= 0 && value <= 3) << value;
+        if (!needs_epsilon(method)) continue;
+        EXPECT_LE(norm == AttackNorm::l2 ? distance(row) : row.distortion_linf, 1.5 * (1 + 1e-12));
+      }
+    }
+  }
+}
+
+TEST(GradientAttack, ResultsDoNotDependOnThreadsOrBatches) {
+  const DenseNetwork model = DenseNetwork::random({5, 10, 4});
+  const Matrix<double> x = many_rows(50, 5);
+  for (const Method method : kAll) {
+    AttackOptions options = by(method, 0.3);
+    const std::vector<AttackRow> one = attacked(model, x, options);
+    options.batch = 7;
+    const std::vector<AttackRow> two = attacked(model, x, options, 2);
+    ASSERT_EQ(one.size(), two.size());
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      EXPECT_EQ(one[i].adversarial, two[i].adversarial) << attack_method_name(method);
+      EXPECT_EQ(one[i].outcome, two[i].outcome);
+      EXPECT_EQ(one[i].evaluations, two[i].evaluations);
+    }
+  }
+}
+
+TEST(GradientAttack, WithoutAGradientASearchIsStuck) {
+  const DenseNetwork model = linear({{0, 0, 0}, {0, 0, 0}}, {1, 0});
+  for (const Method method : kAll) {
+    const AttackRow row = attacked_zero(model, by(method));
+    EXPECT_EQ(row.outcome, AttackOutcome::stuck) << attack_method_name(method);
+    EXPECT_EQ(row.adversarial, row.original);
+    EXPECT_FALSE(row.success);
+    EXPECT_EQ(row.evaluations, 2U);
+  }
+}
+
+TEST(GradientAttack, MoreIsChangedInLargerBalls) {
+  const DenseNetwork model = DenseNetwork::random({8, 20, 5});
+  const Matrix<double> x = many_rows(200, 8);
+  for (const Method method : kSteppers) {
+    std::size_t before = 0;
+    for (const double epsilon : {0.02, 0.1, 0.5}) {
+      const auto rows = attacked(model, x, by(method, epsilon));
+      const auto changed = static_cast<std::size_t>(std::ranges::count_if(rows, &AttackRow::success));
+      EXPECT_GT(changed, before + 10) << attack_method_name(method) << " " << epsilon;
+      before = changed;
+    }
+  }
+}
+
+// Found points are of another class, and cw and lbfgs find no farther ones than pgd.
+TEST(GradientAttack, PointsOfARandomNetworkAreWhatTheyAreSaidToBe) {
+  const DenseNetwork model = DenseNetwork::random({8, 20, 5});
+  const Matrix<double> x = many_rows(60, 8);
+  AttackOptions walk = by(Method::pgd, 3);
+  walk.gradient.norm = AttackNorm::l2;
+  walk.gradient.step_size = 0.02;
+  walk.steps = 300;
+  const auto reference = attacked(model, x, walk);
+  for (const Method method : kAll) {
+    AttackOptions options = by(method, 0.5);
+    if (method == Method::cw) options.gradient.constant = 10, options.steps = 400;
+    const auto rows = attacked(model, x, options);
+    std::size_t nearer = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Matrix<double> y(1, 5);
+      model.evaluate(MatrixView<const double>{rows[i].adversarial.data(), 1, 8}, y.view());
+      const auto label = std::max_element(y.row(0), y.row(0) + 5) - y.row(0);
+      EXPECT_EQ(label, rows[i].new_class);
+      EXPECT_EQ(rows[i].success, label != rows[i].first_class);
+      nearer += rows[i].success && distance(rows[i]) <= 1.02 * distance(reference[i]) ? 1 : 0;
+    }
+    if (method == Method::cw || method == Method::lbfgs) {
+      EXPECT_GE(nearer, 57U) << attack_method_name(method);
+    }
+  }
+}
+
+// A softmax's outputs, by their logarithms, are attacked as its logits are; so is one probability of two.
+TEST(GradientAttack, ProbabilitiesAreAttackedByTheirLogarithms) {
+  const auto model = make_function_model("soft-plane", 9, {{"d", 0.6}});
+  const AttackRow plane = attacked_zero(*model, by(Method::lbfgs));
+  EXPECT_NEAR(distance(plane), 0.6, 0.6 * 0.03);
+  EXPECT_EQ(plane.first_class, 1);
+  AttackOptions options = by(Method::fgsm, 0.19);
+  EXPECT_FALSE(attacked_zero(*model, options).success);  // 0.6 / √9
+  options.epsilon = 0.21;
+  EXPECT_TRUE(attacked_zero(*model, options).success);
+}
+
+TEST(GradientAttack, SoftmaxOutputsHaveTheGradientOfTheirLogits) {
+  class Softmax final : public Model, public Differentiable {
+   public:
+    explicit Softmax(DenseNetwork inner) : inner_(std::move(inner)) {}
+    const ModelInfo& info() const override { return std::as_const(inner_).info(); }
+    const Differentiable* differentiable() const override { return this; }
+    void evaluate(RowsView x, MutableRowsView y) const override {
+      inner_.evaluate(x, y);
+      for (std::size_t i = 0; i < y.rows; ++i) soften({y.row(i), y.columns});
+    }
+    void gradient(RowsView x, const ByOutputs& by_outputs, MutableRowsView y,
+                  MutableRowsView gradients) const override {
+      const auto chain = [&](std::size_t i, std::span<const double> outputs, std::span<double> out) {
+        std::vector<double> p(outputs.begin(), outputs.end()), by(out.size());
+        soften(p);
+        by_outputs(i, p, by);
+        const double mean = std::inner_product(p.begin(), p.end(), by.begin(), 0.0);
+        for (std::size_t k = 0; k < p.size(); ++k) out[k] = p[k] * (by[k] - mean);
+      };
+      inner_.gradient(x, chain, y, gradients);
+      for (std::size_t i = 0; i < y.rows; ++i) soften({y.row(i), y.columns});
+    }
+
+   private:
+    static void soften(std::span<double> y) {
+      double sum = 0;
+      for (double& value : y) sum += value = std::exp(value);
+      for (double& value : y) value /= sum;
+    }
+    DenseNetwork inner_;
+  };
+  const DenseNetwork network = DenseNetwork::random({5, 10, 4});
+  const Softmax soft(network);
+  const Matrix<double> x = many_rows(20, 5);
+  for (const Method method : kAll) {
+    AttackOptions options = by(method, 0.3);
+    const auto plain = attacked(network, x, options);
+    options.gradient.probabilities = true;
+    const auto softened = attacked(soft, x, options);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      EXPECT_EQ(plain[i].success, softened[i].success) << attack_method_name(method);
+      for (std::size_t j = 0; j < 5; ++j)
+        EXPECT_NEAR(plain[i].adversarial[j], softened[i].adversarial[j], 1e-5) << attack_method_name(method);
+    }
+  }
+}
+
+// Images from 0 to 255 take the constants of images from 0 to 1.
+TEST(GradientAttack, ConstantsDoNotDependOnTheWidthOfTheBounds) {
+  const auto scaled = [](double width) {
+    const auto w = [&](double weight) { return 8 * weight / width; };
+    return linear({{w(3), w(-4), w(0.5)}, {0, 0, 0}}, {-0.4, 0});
+  };
+  for (const Method method : {Method::cw, Method::lbfgs, Method::pgd_penalty}) {
+    std::vector<std::vector<double>> found;
+    for (const double width : {1.0, 256.0}) {
+      AttackOptions options = by(method);
+      options.lower = 0;
+      options.upper = width;
+      Matrix<double> x(1, 3);
+      for (std::size_t j = 0; j < 3; ++j) x.row(0)[j] = 0.5 * width;
+      const AttackRow row = attacked(scaled(width), x, options)[0];
+      found.push_back(row.adversarial);
+      for (double& value : found.back()) value /= width;
+      EXPECT_TRUE(row.success) << attack_method_name(method);
+    }
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(found[0][j], found[1][j], 1e-9);
+  }
+}
+
+TEST(GradientAttack, BadOptionsAreOneLine) {
+  const DenseNetwork model = plane();
+  const auto fails = [&](const AttackOptions& options, const std::string& message, const Model& on) {
+    expect_error(ErrorCode::usage, message, [&] { check_attack(options, on, on.info().inputs); });
+  };
+  for (const Method method : kSteppers) {
+    AttackOptions options = by(method, 0);
+    fails(options,
+          "epsilon is 0; method " + attack_method_name(method) +
+              " needs the size of its ball, a number above 0",
+          model);
+  }
+  AttackOptions options = by(Method::pgd);
+  options.gradient.target = {.kind = AttackTarget::Kind::given, .label = 2};
+  fails(options, "target 2; model network has the classes 0 to 1", model);
+  options = by(Method::cw);
+  options.gradient.norm = AttackNorm::linf;
+  fails(options, "method cw goes by the l2 distance; expected no norm linf with it", model);
+  options = by(Method::pgd_penalty);
+  options.gradient.penalty = 0;
+  fails(options,
+        "penalty is 0; method pgd-penalty needs the weight of the squared distance, a number above 0", model);
+  options = by(Method::cw);
+  options.gradient.kappa = -1;
+  fails(options, "kappa is -1; expected 0 or more", model);
+  fails(by(Method::pgd),
+        "model test has no gradients, which method pgd needs; methods that work with it are gamma, random, "
+        "greedy, "
+        "boundary and, by estimated gradients, nes",
+        test::RowFunction(2, 2, [](const double*, double* y) { y[0] = y[1] = 0; }));
+  options = by(Method::boundary);
+  options.radius = 1;
+  options.gradient.target = {.kind = AttackTarget::Kind::next, .label = 0};
+  fails(options, "method boundary looks for any other class; a target is of methods that use gradients",
+        model);
+  expect_error(ErrorCode::usage, "target 'cat'; expected the number of a class, next, random or least",
+               [] { parse_attack_target("cat"); });
+  expect_error(ErrorCode::usage, "norm 'l1'; expected linf or l2", [] { parse_attack_norm("l1"); });
+}
+
+}  // namespace
+}  // namespace harmonia
