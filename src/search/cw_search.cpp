@@ -11,7 +11,6 @@ namespace {
 constexpr double kFirstMoment = 0.9, kSecondMoment = 0.999, kSmall = 1e-8;  // of Adam [Kingma 2015]
 constexpr double kStandardRate = 0.01, kStandardConstant = 1;
 constexpr double kInside = 0.999999;  // of the bounds' half width: tanh never comes to them
-constexpr std::size_t kLooks = 10;    // at the cost, which must have fallen since the last one
 
 /// Adam on squared distance plus a weight times the margin; see AttackMethod::cw. A feature with two finite
 /// bounds is the tanh of its variable between them, any other one is its variable within what bound it has.
@@ -65,18 +64,10 @@ class CwSearch final : public RowSearch, private GradientAsk {
     const std::vector<double> by = space_.by_units(gradient);
     const bool flat = margin > -setting_.options.gradient.kappa &&
                       std::all_of(by.begin(), by.end(), [](double value) { return value == 0; });
-    done_ = flat || taken_ == setting_.options.steps || no_better(squared + constant() * margin);
+    done_ = flat || taken_ == setting_.options.steps;
     if (done_ && !row_.success) enter_none(row_, reading, x_, taken_);
     if (flat && !row_.success) row_.outcome = AttackOutcome::stuck;
     if (!done_) descend(by);
-  }
-
-  // Whether the cost has grown from one look to the next.
-  bool no_better(double cost) {
-    if ((taken_ - 1) % std::max<std::size_t>(1, setting_.options.steps / kLooks) != 0) return false;
-    const bool grown = cost > last_cost_;
-    last_cost_ = cost;
-    return grown;
   }
 
   void descend(std::span<const double> by) {
@@ -115,7 +106,7 @@ class CwSearch final : public RowSearch, private GradientAsk {
   std::vector<double> change_, slopes_;  // in units, and by the variables
   std::vector<double> first_, second_;   // moments
   std::vector<double> x_;
-  double nearest_ = std::numeric_limits<double>::infinity(), last_cost_ = nearest_;
+  double nearest_ = std::numeric_limits<double>::infinity();
   std::size_t taken_ = 0;
   bool done_ = false;
 };
