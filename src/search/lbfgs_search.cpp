@@ -11,7 +11,7 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kConstants = 10;  // that are tried
+constexpr std::size_t kConstants = 14;  // that are tried
 constexpr double kFirstConstant = 0.01, kGrowth = 10;
 constexpr double kCurvature = 0.5;  // inverse of that of the squared distance
 

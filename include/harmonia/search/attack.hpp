@@ -84,7 +84,7 @@ AttackNorm standard_norm(AttackMethod method);
 /// Whether it looks within a ball of epsilon, which must be given.
 bool needs_epsilon(AttackMethod method);
 /// Steps that suit it: 1 of fgsm, 10 of rfgsm, bim, mifgsm and pgd, 100 of pgd-penalty and cw, 25
-/// of all else; of lbfgs they are calls for each of the ten constants that it tries.
+/// of all else; of lbfgs they are calls for each of the 14 constants that it tries.
 std::size_t standard_steps(AttackMethod method);
 
 /// The class that a row is to come to.
