@@ -174,7 +174,7 @@ def attack(
 
     By the gradients of a model that has them:
 
-    >>> result = harmonia.attack("fn:soft-ball?r=1", [[0.0, 0.4]], method="pgd", epsilon=0.5, norm="l2", target=0)
+    >>> result = harmonia.attack("fn:soft-ball?r=1", [[0.0, 0.4]], method="pgd", epsilon=0.7, norm="l2", target=0)
     >>> result.success.tolist(), result.target.tolist()
     ([True], [0.0])
 

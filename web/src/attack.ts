@@ -50,6 +50,7 @@ function curves(result: Result, methods: Fields[]): HTMLElement | null {
       marks: [
         ...lines.map((line) => Plot.areaY(line, { x: "step", y1: "low", y2: "high", fill: of, fillOpacity: 0.14, curve: "step-after" })),
         ...lines.map((line) => Plot.lineY(line, { x: "step", y: "share", stroke: of, strokeWidth: 2.2, curve: "step-after" })),
+        ...lines.filter((line) => line.length === 1).map((line) => Plot.ruleX(line, { x: "step", y1: "low", y2: "high", stroke: of, strokeOpacity: 0.5, strokeWidth: 2.2 })),
         ...lines.filter((line) => line.length === 1).map((line) => Plot.dot(line, { x: "step", y: "share", fill: of, r: 4 })),
         Plot.text(ends, { x: "step", y: "share", dx: 8, text: "method", fill: of, textAnchor: "start" }),
         Plot.ruleY([0], { stroke: theme.muted }),
@@ -236,7 +237,7 @@ function rowTable(result: Result, methods: Fields[]): HTMLElement | null {
 export function attack(result: Result): HTMLElement | null {
   if (result.command !== "attack") return null;
   const methods = list(fields(result.frame.summary).methods).map(fields);
-  const lead = result.text ?? "";
+  const lead = (result.text ?? "").replace(/^((r|mi)?fgsm|bim|pgd(-penalty)?|cw|lbfgs) /, "Attack $1 ");
   return h(
     "div",
     { class: "attack" },
