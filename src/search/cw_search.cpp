@@ -56,14 +56,14 @@ class CwSearch final : public RowSearch, private GradientAsk {
     const Reading reading = Reading::of(outputs, setting_.model, row_.first_class);
     double squared = 0;
     for (const double by : change_) squared += by * by;
-    if (loss_.reached(reading.label) && squared < nearest_) {
+    const double margin = loss_.margin(outputs, setting_.options.gradient.kappa);
+    const bool leads = margin <= -setting_.options.gradient.kappa;
+    if (loss_.reached(reading.label) && leads && squared < nearest_) {
       nearest_ = squared;
       enter_nearer(setting_, row_, reading, x_, taken_);
     }
-    const double margin = loss_.margin(outputs, setting_.options.gradient.kappa);
     const std::vector<double> by = space_.by_units(gradient);
-    const bool flat = margin > -setting_.options.gradient.kappa &&
-                      std::all_of(by.begin(), by.end(), [](double value) { return value == 0; });
+    const bool flat = !leads && std::all_of(by.begin(), by.end(), [](double value) { return value == 0; });
     done_ = flat || taken_ == setting_.options.steps;
     if (done_ && !row_.success) enter_none(row_, reading, x_, taken_);
     if (flat && !row_.success) row_.outcome = AttackOutcome::stuck;

@@ -7,6 +7,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/function_model.hpp"
+#include "harmonia/model/image_model.hpp"
 #include "harmonia/search/attack_study.hpp"
 #include "support/expect_error.hpp"
 #include "support/functions.hpp"
@@ -135,8 +136,8 @@ TEST(GradientAttack, ALongL2WalkEndsAtTheNearestPointOfThePlane) {
   EXPECT_NEAR(distance(attacked_zero(plane(), options)), kMargin / kL2, 1e-3);
 }
 
-// Two features whose gradients are known at every step: the logit 3 − x0² / 2 − 2 x1 of the first class
-// against 0 has the gradient (−x0, −2) times less than the loss, whose size is divided out.
+// The first class leads by 30 − 2 x0² − x1: the loss climbs along (4 x0, 1), times what the mean size takes
+// out.
 TEST(GradientAttack, MomentumIsAsByHand) {
   class Curved final : public Model, public Differentiable {
    public:
@@ -186,7 +187,7 @@ TEST(GradientAttack, MomentumIsAsByHand) {
   const AttackRow row = attacked(Curved(), x, options)[0];
   EXPECT_NEAR(row.adversarial[0], at[0], 1e-12);
   EXPECT_NEAR(row.adversarial[1], at[1], 1e-12);
-  // By signs: x0 falls at each step. From 0.05 a single step of momentum holds the sign against the gradient.
+  // By signs: x0 falls and x1 grows at each step.
   options.gradient.norm = AttackNorm::linf;
   EXPECT_EQ(attacked(Curved(), x, options)[0].adversarial, (std::vector<double>{-1.75, 1.5}));
 }
@@ -252,15 +253,19 @@ TEST(GradientAttack, LbfgsFindsTheNearestPointOfACurvedBoundary) {
   }
 }
 
-TEST(GradientAttack, KappaAsksForALead) {
+TEST(GradientAttack, KappaIsTheLeadOfTheOtherClass) {
   AttackOptions options = by(Method::cw);
   options.gradient.constant = 10;
   options.gradient.kappa = 2;
-  options.steps = 1;
+  options.steps = 400;
   const AttackRow row = attacked_zero(plane(), options);
-  EXPECT_FALSE(row.success);
-  EXPECT_EQ(row.outcome, AttackOutcome::kept);
-  EXPECT_EQ(row.evaluations, 2U);
+  EXPECT_TRUE(row.success);
+  EXPECT_LE(row.last_logit, -2);
+  EXPECT_NEAR(distance(row), (kMargin + 2) / kL2, 0.03 * (kMargin + 2) / kL2);
+  options.steps = 1;  // the row itself
+  const AttackRow first = attacked_zero(plane(), options);
+  EXPECT_EQ(first.outcome, AttackOutcome::kept);
+  EXPECT_EQ(first.evaluations, 2U);
 }
 
 TEST(GradientAttack, ATargetIsReachedAndNoOtherClassCounts) {
@@ -508,6 +513,26 @@ TEST(GradientAttack, ConstantsDoNotDependOnTheWidthOfTheBounds) {
     }
     for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(found[0][j], found[1][j], 1e-9);
   }
+}
+
+// Of images epsilon is in pixel values, and these stay between 0 and 255.
+TEST(GradientAttack, PixelsMoveByEpsilonWithinTheirRange) {
+  const ImageDescription description = read_image_description(
+      R"({"height": 2, "width": 2, "channels": "rgb", "mean": [0.4, 0, 0.1], "std": [1, 2, 0.5]})", "d.json");
+  const auto model = make_image_model(std::make_unique<DenseNetwork>(DenseNetwork::random({12, 9, 3})),
+                                      description, "d.json");
+  Matrix<double> x(5, 12);
+  for (std::size_t i = 0; i < 60; ++i) x.row(0)[i] = i % 3 == 0 ? 255 : static_cast<double>(53 * i % 256);
+  const AttackOptions options = of_images(by(Method::fgsm, 8), {.height = 2, .width = 2, .channels = 3});
+  std::size_t clipped = 0;
+  for (const AttackRow& row : attacked(*model, x, options)) {
+    for (std::size_t j = 0; j < 12; ++j) {
+      const double from = row.original[j], to = row.adversarial[j];
+      EXPECT_TRUE(to == std::min(from + 8, 255.0) || to == std::max(from - 8, 0.0)) << from << " " << to;
+      clipped += to == from ? 1 : 0;
+    }
+  }
+  EXPECT_GT(clipped, 0U);
 }
 
 TEST(GradientAttack, BadOptionsAreOneLine) {
