@@ -10,7 +10,7 @@ namespace {
 
 double at_least(double probability) { return std::clamp(probability, kLeastProbability, 1.0); }
 
-// Less the logarithm of the sum of the exponentials of all but `without`.
+// The logarithm of the sum of the exponentials of all but `without`.
 double log_sum(std::span<const double> logits, std::size_t without) {
   double most = -INFINITY, sum = 0;
   for (std::size_t k = 0; k < logits.size(); ++k) {
