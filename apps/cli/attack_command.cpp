@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -31,8 +32,11 @@ struct AttackCommand {
   AttackOptions options;
   double confidence = 0.95;
   std::string method = "gamma", against, image, pictures, line;
+  std::string norm, target, outputs = "logits";
+  bool no_random_start = false;
 
   void execute();
+  AttackOptions asked_options() const;
   AttackRunRecord record_of(const Subject& what) const;
   void print_forecast(const Subject& what, const AttackRunRecord& record) const;
 };
@@ -77,12 +81,33 @@ void write_pictures(const std::filesystem::path& folder, const AttackRow& row, c
   write("strip", strip_png(row, options));
 }
 
+// All that is known without the data.
+AttackOptions AttackCommand::asked_options() const {
+  AttackOptions asked = options;
+  asked.method = parse_attack_method(method);
+  const AttackMethod other = against.empty() ? asked.method : parse_attack_method(against);
+  if (asked.steps == 0) asked.steps = std::max(standard_steps(asked.method), standard_steps(other));
+  for (const AttackMethod each : {asked.method, other}) {
+    if (!(options.radius > 0) && !uses_gradients(each))
+      throw Error(ErrorCode::usage,
+                  fmt::format("--radius is required: method {} steps by it", attack_method_name(each)));
+    if (!(options.epsilon > 0) && needs_epsilon(each))
+      throw Error(ErrorCode::usage,
+                  fmt::format("--epsilon is required: it is the size of the ball of method {}",
+                              attack_method_name(each)));
+  }
+  asked.go_on = options.go_on || options.paper;
+  if (!norm.empty()) asked.gradient.norm = parse_attack_norm(norm);
+  if (!target.empty()) asked.gradient.target = parse_attack_target(target);
+  asked.gradient.probabilities = outputs == "probabilities";
+  asked.gradient.random_start = !no_random_start;
+  return asked;
+}
+
 AttackRunRecord AttackCommand::record_of(const Subject& what) const {
   AttackRunRecord record;
-  record.options = options;
-  record.options.method = parse_attack_method(method);
+  record.options = asked_options();
   if (!against.empty()) record.against = parse_attack_method(against);
-  record.options.go_on = options.go_on || options.paper;
   record.options.schema = what.schema;
   record.data = what.data->info();
   if (!image.empty() && record.data.image.channels > 0) {
@@ -124,8 +149,7 @@ void AttackCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
   check_paths(run, subject, {subject.model});
-  parse_attack_method(method);
-  if (!against.empty()) parse_attack_method(against);
+  asked_options();  // throws before anything is opened
   subject.model_options.stop = stop;
   Subject what = open_subject(subject);
   AttackRunRecord record = record_of(what);
@@ -159,17 +183,23 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
   app.add_option(
          "--method", command.method,
          "gamma (one feature a step, by gamma), random (the control: as many features and calls), nes "
-         "(estimated gradients), boundary (from classes alone) or greedy (by the output, not gamma) [gamma]")
+         "(estimated gradients), boundary (from classes alone) or greedy (by the output, not gamma); of "
+         "models "
+         "with gradients fgsm, rfgsm, bim, mifgsm, pgd, pgd-penalty, cw, lbfgs [gamma]")
       ->group("Search");
   app.add_option("--against", command.against,
                  "a second method on the same rows with the same options: how much its share of changed "
                  "classes differs")
       ->group("Search");
-  app.add_option("--steps", options.steps, "features changed one after another, or iterations [25]")
+  options.steps = 0;  // the method's own
+  app.add_option(
+         "--steps", options.steps,
+         "features changed one after another, or iterations [25; 10 of rfgsm, bim, mifgsm and pgd, 100 of "
+         "pgd-penalty and cw]")
       ->check(CLI::Range(1, 1 << 20))
       ->group("Search");
-  app.add_option("--radius", options.radius, "the step of a feature, in units of --scale")
-      ->required()
+  app.add_option("--radius", options.radius,
+                 "the step of a feature, in units of --scale; methods by gradients have none")
       ->check(finite_number("a number above 0", [](double r) { return r > 0; }))
       ->group("Search");
   app.add_option("--candidates", options.candidates,
@@ -183,8 +213,10 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
   app.add_option("--upper", options.upper, "no value gets above this [none; of images 255]")
       ->check(any)
       ->group("Search");
-  app.add_option("--epsilon", options.epsilon,
-                 "nes: the farthest that a feature is moved; boundary: how far a row that counts may be")
+  app.add_option(
+         "--epsilon", options.epsilon,
+         "nes: the farthest that a feature is moved; boundary: how far a row that counts may be; fgsm to "
+         "pgd: the size of the ball, in units of --scale (of images pixel values, 0 to 255)")
       ->check(finite_number("a number above 0", [](double e) { return e > 0; }))
       ->group("Search");
   app.add_flag("--paper", options.paper,
@@ -212,6 +244,32 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
       ->group("Run");
 }
 
+void add_gradient_options(CLI::App& app, AttackCommand& command) {
+  GradientOptions& options = command.options.gradient;
+  const auto above = finite_number("a number above 0", [](double value) { return value > 0; });
+  const auto from_zero = finite_number("0 or more", [](double value) { return value >= 0; });
+  const auto add = [&](const char* name, auto& value, const char* words) {
+    return app.add_option(name, value, words)->group("Gradients");
+  };
+  add("--norm", command.norm, "of fgsm to pgd: linf (steps by signs) or l2 (along the gradient) [linf]");
+  add("--target", command.target, "the class to come to: its number, next, random or least [any other]")
+      ->type_name("CLASS");
+  add("--step-size", options.step_size,
+      "of every step [a quarter of --epsilon, a fifth with l2; cw: Adam's rate, 0.01]")
+      ->check(above);
+  add("--decay", options.decay, "mifgsm: of the sum of gradients [1]")->check(from_zero);
+  add("--penalty", options.penalty, "pgd-penalty: weight of the squared distance")->check(above);
+  add("--constant", options.constant, "cw: weight of the margin [1]; lbfgs: first weight of the loss [0.01]")
+      ->check(above);
+  add("--kappa", options.kappa, "cw: by how much the other class is to lead [0]")->check(from_zero);
+  app.add_flag("--no-random-start", command.no_random_start, "pgd: start at the row itself")
+      ->group("Gradients");
+  add("--outputs", command.outputs,
+      "what the model's outputs are: logits, or probabilities, of which the logarithm is taken [logits; of a "
+      "single one probabilities]")
+      ->check(CLI::IsMember({"logits", "probabilities"}));
+}
+
 }  // namespace
 
 void add_attack_command(CLI::App& program, int argc, char** argv) {
@@ -221,17 +279,24 @@ void add_attack_command(CLI::App& program, int argc, char** argv) {
   add_model_argument(app, command->subject);
   add_subject_options(app, command->subject);
   add_search_options(app, *command);
+  add_gradient_options(app, *command);
   add_run_options(app, command->run);
   app.footer(R"(Examples:
   harmonia attack digits.onnx digits.npy --radius 0.5 --lower 0 --upper 1 --image 28x28 --html attack.html
   harmonia attack digits.onnx digits.npy --radius 0.5 --lower 0 --upper 1 --against random --csv rows.csv
   harmonia attack net.onnx photos/ --radius 100 --pictures changed/
   harmonia attack "fn:ball-class?n=10" uniform:20 --method boundary --radius 0.1
+  harmonia attack "fn:soft-ball?n=10" uniform:20 --method pgd --epsilon 0.3 --against fgsm
+  harmonia attack "fn:soft-ball?n=10" uniform:20 --method cw --target next
 
 gamma moves --candidates features by the radius, both ways, and takes a point of another class at once; of the rest
 the four whose output of the class is least are measured, and the search goes to the one of largest gamma, after
 measuring the best two once more on fresh points. No feature is moved twice. random asks about sets of as many
-features at random, with as many calls at most. Every row takes at most what --dry-run says.)");
+features at random, with as many calls at most. Every row takes at most what --dry-run says.
+
+Methods by gradients need a model that has them, and take its outputs for logits: steps climb the cross-entropy of the
+row's class, or descend that of --target. They stop at the first row of another class unless --go-on is given; cw and
+lbfgs take all steps and keep the nearest row.)");
   app.callback([command] { command->execute(); });
 }
 

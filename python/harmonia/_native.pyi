@@ -222,6 +222,20 @@ class Boundary:
     def points(self) -> NDArray[np.float64]: ...
     def normals(self) -> NDArray[np.float64]: ...
 
+class GradientOptions:
+    def __init__(
+        self,
+        norm: Optional[str],
+        target: Optional[str],
+        step_size: float,
+        decay: float,
+        penalty: float,
+        constant: float,
+        kappa: float,
+        random_start: bool,
+        probabilities: bool,
+    ) -> None: ...
+
 class Attack:
     warnings: list[str]
     def to_json(self) -> str: ...
@@ -312,6 +326,7 @@ def attack(
     epsilon: float,
     paper: bool,
     go_on: bool,
+    gradient: GradientOptions,
     image: Sequence[int],
     arguments: Arguments,
     progress: Progress,

@@ -4,8 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 #include <utility>
 
 #include "arrays.hpp"
@@ -67,9 +69,33 @@ PythonAttack run_attack(const PythonModel& model, const PythonData& data, Attack
   return result;
 }
 
+// What attacks by gradients have of their own; None where the method chooses.
+void bind_gradient_options(nb::module_& m) {
+  nb::class_<GradientOptions>(m, "GradientOptions")
+      .def(
+          "__init__",
+          [](GradientOptions* self, const std::optional<std::string>& norm,
+             const std::optional<std::string>& target, double step_size, double decay, double penalty,
+             double constant, double kappa, bool random_start, bool probabilities) {
+            new (self) GradientOptions;
+            if (norm) self->norm = parse_attack_norm(*norm);
+            if (target) self->target = parse_attack_target(*target);
+            self->step_size = step_size;
+            self->decay = decay;
+            self->penalty = penalty;
+            self->constant = constant;
+            self->kappa = kappa;
+            self->random_start = random_start;
+            self->probabilities = probabilities;
+          },
+          "norm"_a.none(), "target"_a.none(), "step_size"_a, "decay"_a, "penalty"_a, "constant"_a, "kappa"_a,
+          "random_start"_a, "probabilities"_a);
+}
+
 }  // namespace
 
 void bind_attack(nb::module_& m) {
+  bind_gradient_options(m);
   nb::class_<PythonAttack>(m, "Attack", "Rows of another class near given ones.")
       .def("to_json",
            [](const PythonAttack& self) { return attack_json(self.record, self.study, self.warnings); })
@@ -84,11 +110,14 @@ void bind_attack(nb::module_& m) {
       [](const PythonModel& model, const PythonData& data, const std::string& method,
          const std::optional<std::string>& against, std::size_t steps, double radius,
          const std::optional<double>& lower, const std::optional<double>& upper, std::size_t candidates,
-         double epsilon, bool paper, bool go_on, const std::vector<std::size_t>& image,
-         const GammaArguments& arguments, const nb::object& progress) {
+         double epsilon, bool paper, bool go_on, const GradientOptions& gradient,
+         const std::vector<std::size_t>& image, const GammaArguments& arguments, const nb::object& progress) {
         AttackOptions options;
         options.method = parse_attack_method(method);
-        options.steps = steps;
+        const auto other = against ? std::optional(parse_attack_method(*against)) : std::nullopt;
+        options.steps = steps > 0 ? steps
+                                  : std::max(standard_steps(options.method),
+                                             standard_steps(other.value_or(options.method)));
         options.radius = radius;
         if (lower) options.lower = *lower;
         if (upper) options.upper = *upper;
@@ -96,15 +125,15 @@ void bind_attack(nb::module_& m) {
         options.epsilon = epsilon;
         options.paper = paper;
         options.go_on = go_on || paper;
+        options.gradient = gradient;
         options.batch = arguments.options.batch;
         if (image.size() >= 2)
           options.image = {image[0], image[1], image.size() > 2 ? image[2] : std::size_t{1}};
-        const auto other = against ? std::optional(parse_attack_method(*against)) : std::nullopt;
         return run_attack(model, data, std::move(options), other, arguments, progress);
       },
       "model"_a, "data"_a, "method"_a, "against"_a.none(), "steps"_a, "radius"_a, "lower"_a.none(),
-      "upper"_a.none(), "candidates"_a, "epsilon"_a, "paper"_a, "go_on"_a, "image"_a, "arguments"_a,
-      "progress"_a.none());
+      "upper"_a.none(), "candidates"_a, "epsilon"_a, "paper"_a, "go_on"_a, "gradient"_a, "image"_a,
+      "arguments"_a, "progress"_a.none());
 }
 
 }  // namespace harmonia::python

@@ -1,6 +1,8 @@
 #include "harmonia/model/function_model.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -70,6 +72,25 @@ double shells(const double* x, std::size_t, double) {
   return distance < 0.2 || (distance > 0.4 && distance < 4) ? 1 : 0;
 }
 
+double logistic(double m) { return 1 / (1 + std::exp(m)); }
+
+double soft_plane(const double* x, std::size_t n, double distance) {
+  return logistic(long_sum(n, [x](std::size_t i) { return x[i]; }) / std::sqrt(static_cast<double>(n)) -
+                  distance);
+}
+
+void soft_plane_gradient(const double*, std::size_t n, double y, double* out) {
+  std::fill(out, out + n, -y * (1 - y) / std::sqrt(static_cast<double>(n)));
+}
+
+double soft_ball(const double* x, std::size_t n, double radius) {
+  return logistic(sum_of_squares(x, n) - radius * radius);
+}
+
+void soft_ball_gradient(const double* x, std::size_t n, double y, double* out) {
+  std::transform(x, x + n, out, [y](double value) { return -y * (1 - y) * 2 * value; });
+}
+
 struct Function {
   const char* name;
   double (*value)(const double* x, std::size_t n, double parameter);
@@ -77,22 +98,27 @@ struct Function {
   const char* parameter = "";  // empty: it has none
   double standard = 0;         // value of the parameter, unless it is given
   double low = 0, high = 0;    // the parameter lies between
+  /// By x, where the value is y; null: it has none.
+  void (*gradient)(const double* x, std::size_t n, double y, double* out) = nullptr;
 };
 
 constexpr double kAny = std::numeric_limits<double>::infinity();
-constexpr std::array kFunctions{Function{"f1", alternating_squares},
-                                Function{"f2", squares},
-                                Function{"f3", sines_and_exponentials},
-                                Function{"f4", exponential},
-                                Function{"half-space", half_space, true, "d", 1, -kAny, kAny},
-                                Function{"ball-class", ball_class, true, "r", 1, 0, kAny},
-                                Function{"cone", cone, true, "angle", 60, 0, 180},
-                                Function{"shells", shells, true}};
+constexpr std::array kFunctions{
+    Function{"f1", alternating_squares},
+    Function{"f2", squares},
+    Function{"f3", sines_and_exponentials},
+    Function{"f4", exponential},
+    Function{"half-space", half_space, true, "d", 1, -kAny, kAny},
+    Function{"ball-class", ball_class, true, "r", 1, 0, kAny},
+    Function{"cone", cone, true, "angle", 60, 0, 180},
+    Function{"shells", shells, true},
+    Function{"soft-plane", soft_plane, true, "d", 1, -kAny, kAny, soft_plane_gradient},
+    Function{"soft-ball", soft_ball, true, "r", 1, 0, kAny, soft_ball_gradient}};
 
-class FunctionModel final : public Model {
+class FunctionModel final : public Model, private Differentiable {
  public:
   FunctionModel(const Function& function, std::size_t n, double parameter)
-      : value_(function.value), parameter_(parameter) {
+      : value_(function.value), gradient_(function.gradient), parameter_(parameter) {
     info_.name = fmt::format("fn:{}?n={}", function.name, n);
     if (*function.parameter) info_.name += fmt::format("&{}={}", function.parameter, parameter);
     info_.kind = "function";
@@ -108,9 +134,24 @@ class FunctionModel final : public Model {
     for (std::size_t i = 0; i < rows.rows; ++i) *y.row(i) = value_(rows.row(i), rows.columns, parameter_);
   }
 
+  const Differentiable* differentiable() const override { return gradient_ ? this : nullptr; }
+
  private:
+  void gradient(RowsView x, const ByOutputs& by_outputs, MutableRowsView y,
+                MutableRowsView gradients) const override {
+    evaluate(x, y);
+    const auto rows = x.as<double>();
+    for (std::size_t i = 0; i < rows.rows; ++i) {
+      double by = 0;
+      by_outputs(i, {y.row(i), 1}, {&by, 1});
+      gradient_(rows.row(i), rows.columns, *y.row(i), gradients.row(i));
+      for (std::size_t j = 0; j < rows.columns; ++j) gradients.row(i)[j] *= by;
+    }
+  }
+
   ModelInfo info_;
   double (*value_)(const double*, std::size_t, double);
+  void (*gradient_)(const double*, std::size_t, double, double*);
   double parameter_;
 };
 

@@ -14,12 +14,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json gradient_json(const AttackOptions& o) {
+  const GradientOptions& g = o.gradient;
+  const auto given = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
+  const std::string target = attack_target_name(g.target);
+  return {{"norm", attack_norm_name(g.norm.value_or(standard_norm(o.method)))},
+          {"step_size", given(g.step_size)},
+          {"target", target.empty() ? Json(nullptr) : Json(target)},
+          {"decay", g.decay},
+          {"kappa", g.kappa},
+          {"constant", given(g.constant)},
+          {"penalty", given(g.penalty)},
+          {"random_start", g.random_start},
+          {"outputs", g.probabilities ? "probabilities" : "logits"}};
+}
+
 Json options_of(const AttackRunRecord& record) {
   const AttackOptions& o = record.options;
   Json json{{"method", attack_method_name(o.method)},
             {"against", record.against ? Json(attack_method_name(*record.against)) : Json(nullptr)},
             {"steps", o.steps},
-            {"radius", o.radius},
+            {"radius", o.radius > 0 ? Json(o.radius) : Json(nullptr)},
             {"candidates", o.candidates},
             {"lower", or_null(o.lower)},
             {"upper", or_null(o.upper)},
@@ -32,6 +47,8 @@ Json options_of(const AttackRunRecord& record) {
             {"margin", record.margin},
             {"binary", record.model.binary},
             {"seed", record.seed}};
+  if (uses_gradients(o.method) || (record.against && uses_gradients(*record.against)))
+    json["gradient"] = gradient_json(o);
   if (o.image.channels > 0) json["image"] = {o.image.height, o.image.width, o.image.channels};
   add_selection(json, record.data);
   if (!o.schema.empty()) json["schema"] = schema_json(o.schema);
@@ -49,6 +66,7 @@ Json row_of(AttackMethod method, const AttackRow& row) {
       json[key] = nullptr;
   } else {
     json["class"] = row.first_class;
+    if (row.target) json["target"] = *row.target;
     json["new_class"] = row.new_class;
     json["success"] = row.success;
     json["steps"] = row.steps;
@@ -228,19 +246,21 @@ std::string attack_csv(const AttackStudy& study) {
   const auto any = [&](auto has) { return std::ranges::any_of(study.runs.front().rows, has); };
   const bool ids = any([](const AttackRow& row) { return !row.id.empty(); });
   const bool labels = any([](const AttackRow& row) { return !row.label.empty(); });
+  const bool targets = any([](const AttackRow& row) { return row.target.has_value(); });
   std::string text = fmt::format(
-      "row,{}{}method,class,new_class,success,steps,changed,distortion_l2,distortion_linf,first_logit,"
+      "row,{}{}method,class,{}new_class,success,steps,changed,distortion_l2,distortion_linf,first_logit,"
       "last_logit,evaluations,outcome\n",
-      ids ? "id," : "", labels ? "label," : "");
+      ids ? "id," : "", labels ? "label," : "", targets ? "target," : "");
   for (const AttackRun& run : study.runs) {
     for (const AttackRow& row : run.rows) {
       text += fmt::format("{},{}{}{},", row.row, ids ? csv_field(row.id) + "," : "",
                           labels ? csv_field(row.label) + "," : "", attack_method_name(run.method));
       if (row.outcome == AttackOutcome::budget) {
-        text += ",,,,,,,,,0,budget\n";
+        text += fmt::format("{},,,,,,,,,0,budget\n", targets ? "," : "");
         continue;
       }
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", row.first_class, row.new_class,
+      text += fmt::format("{},{}{},{},{},{},{},{},{},{},{},{}\n", row.first_class,
+                          row.target ? fmt::format("{},", *row.target) : "", row.new_class,
                           row.success ? 1 : 0, row.steps, row.changed, row.distortion_l2, row.distortion_linf,
                           row.first_logit, row.last_logit, row.evaluations, attack_outcome_name(row.outcome));
     }

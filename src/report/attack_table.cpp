@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "harmonia/core/text.hpp"
 #include "harmonia/report/attack_report.hpp"
@@ -10,6 +12,10 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kShownRows = 20;
+constexpr std::array kOtherOutcomes{
+    std::pair(AttackOutcome::stuck, "without a further step"),
+    std::pair(AttackOutcome::budget, "not attacked for want of evaluations"),
+    std::pair(AttackOutcome::already, "not attacked, being of the target's class")};
 
 std::string name_of(const AttackRow& row) {
   return row.id.empty() ? std::to_string(row.row) : printable(row.id, 24);
@@ -21,10 +27,15 @@ std::string median_text(const std::optional<Median>& median) {
          (median->interval ? " " + interval(median->interval->low, median->interval->high) : "");
 }
 
-std::string method_lines(const AttackRun& run, double confidence) {
+bool targeted(const AttackRunRecord& record) {
+  return record.options.gradient.target.kind != AttackTarget::Kind::none;
+}
+
+std::string method_lines(const AttackRun& run, bool targeted, double confidence) {
   const AttackSummary& s = run.summary;
-  std::string text = fmt::format("  {:<10}{} of {} changed their class", attack_method_name(run.method),
-                                 grouped(s.changed), counted(s.rows, "row"));
+  std::string text =
+      fmt::format("  {:<10}{} of {} {}", attack_method_name(run.method) + " ", grouped(s.changed),
+                  counted(s.rows, "row"), targeted ? "came to their target" : "changed their class");
   if (s.rows > 0) {
     text += fmt::format(": {:.4f} {} at {:g} %", s.share, interval(s.interval.low, s.interval.high),
                         100 * confidence);
@@ -35,12 +46,10 @@ std::string method_lines(const AttackRun& run, double confidence) {
                         median_text(s.features), median_text(s.l2), median_text(s.linf));
   }
   std::string others;
-  for (const AttackOutcome outcome : {AttackOutcome::stuck, AttackOutcome::budget}) {
+  for (const auto& [outcome, words] : kOtherOutcomes) {
     const std::size_t rows = s.outcomes[static_cast<std::size_t>(outcome)];
     if (rows == 0) continue;
-    others += fmt::format(
-        "{}{} {}", others.empty() ? "" : ", ", grouped(rows),
-        outcome == AttackOutcome::stuck ? "without a further step" : "not attacked for want of evaluations");
+    others += fmt::format("{}{} {}", others.empty() ? "" : ", ", grouped(rows), words);
   }
   if (!others.empty()) text += fmt::format("            {}\n", others);
   return text + fmt::format("            {} evaluations\n", grouped(s.evaluations));
@@ -74,10 +83,14 @@ std::string what_was_asked(const AttackRunRecord& record) {
   std::string text = attack_method_name(o.method);
   if (o.paper) text += " (the paper's Algorithm 2)";
   if (record.against) text += " against " + attack_method_name(*record.against);
-  text += fmt::format(", {}, radius {:g}", counted(o.steps, "step"), o.radius);
+  text += fmt::format(", {}", counted(o.steps, "step"));
+  if (o.radius > 0) text += fmt::format(", radius {:g}", o.radius);
   if (o.lower > -std::numeric_limits<double>::infinity() || o.upper < std::numeric_limits<double>::infinity())
     text += fmt::format(", values from {:g} to {:g}", o.lower, o.upper);
   if (o.epsilon > 0) text += fmt::format(", within {:g}", o.epsilon);
+  if (needs_epsilon(o.method)) text += o.gradient.norm == AttackNorm::l2 ? " (l2)" : " (linf)";
+  const std::string target = attack_target_name(o.gradient.target);
+  if (!target.empty()) text += ", target " + target;
   return text;
 }
 
@@ -85,13 +98,20 @@ std::string what_was_asked(const AttackRunRecord& record) {
 
 std::string attack_text(const AttackRunRecord& record, const AttackStudy& study) {
   const AttackSummary& first = study.runs.front().summary;
-  if (first.rows == 0) return "no row was attacked: the evaluations ran out";
-  std::string text = fmt::format("{} changed the class of {} of {}", attack_method_name(study.runs[0].method),
-                                 grouped(first.changed), counted(first.rows, "row"));
+  if (first.rows == 0) {
+    return first.outcomes[static_cast<std::size_t>(AttackOutcome::budget)] > 0
+               ? "no row was attacked: the evaluations ran out"
+               : "no row was attacked: all are of the target's class";
+  }
+  std::string text =
+      fmt::format("{} {} {} of {}{}", attack_method_name(study.runs[0].method),
+                  targeted(record) ? "brought" : "changed the class of", grouped(first.changed),
+                  counted(first.rows, "row"), targeted(record) ? " to their target" : "");
   if (!study.comparison || study.comparison->rows == 0) return text;
   const AttackComparison& c = *study.comparison;
   const std::string other = attack_method_name(study.runs[1].method);
-  text += fmt::format(", {} that of {}", other, grouped(study.runs[1].summary.changed));
+  text += fmt::format(", {} {}{}", other, targeted(record) ? "" : "that of ",
+                      grouped(study.runs[1].summary.changed));
   const Interval& d = c.difference.interval;
   // More or fewer is said only where the interval and the exact test agree.
   const bool known = c.difference.p_value <= 1 - record.confidence;
@@ -110,7 +130,7 @@ std::string attack_table(const AttackRunRecord& record, const AttackStudy& study
       "attack on {} at the rows of {}\n{}; seed {}\n\n", printable(record.model.name, std::string::npos),
       data_text(record.data, study.runs.front().rows.size()), what_was_asked(record), record.seed);
   text += row_lines(study.runs.front()) + "\n";
-  for (const AttackRun& run : study.runs) text += method_lines(run, record.confidence);
+  for (const AttackRun& run : study.runs) text += method_lines(run, targeted(record), record.confidence);
   text += "  medians over the rows that changed; l2 is the root mean square change of a feature\n";
   return text +
          fmt::format("\n{}\n\n{}", attack_text(record, study), cost_text(study.evaluations, record.seconds));

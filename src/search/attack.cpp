@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <deque>
-#include <string_view>
 
+#include "gradient_options.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/model/point_asker.hpp"
@@ -16,7 +16,6 @@
 namespace harmonia {
 namespace {
 
-constexpr std::array<std::string_view, 5> kMethods{"gamma", "random", "nes", "boundary", "greedy"};
 constexpr std::size_t kWaveNumbers = std::size_t{1} << 21;   // answers that a wave keeps
 constexpr std::size_t kLeastWave = 1024, kMostWave = 65536;  // points
 constexpr std::size_t kHeldNumbers = std::size_t{1} << 23;   // features of rows on their way
@@ -28,9 +27,33 @@ struct Pursuit {
   AttackRow row;
   std::unique_ptr<RowSearch> search;  // none before the row itself was asked
   std::size_t start = 0;              // of its points in the wave
+  bool told = false;                  // the row is done without a search
 
   std::size_t wanted() const { return search ? search->wanted() : 1; }
-  bool done() const { return search && search->wanted() == 0; }
+  bool done() const { return told || (search && search->wanted() == 0); }
+  GradientAsk* gradient_ask() const { return search ? search->gradient_ask() : nullptr; }
+};
+
+/// Points of many rows that are asked together.
+struct Wave {
+  std::vector<Pursuit*> asked;
+  std::size_t points = 0;
+  Matrix<double> answers, gradients;  // the second of those alone that want them
+
+  void clear() {
+    asked.clear();
+    points = 0;
+  }
+  void add(Pursuit& pursuit) {
+    pursuit.start = points;
+    points += pursuit.wanted();
+    asked.push_back(&pursuit);
+  }
+  /// Whose point i is.
+  Pursuit& at(std::size_t i) const {
+    return **std::prev(std::upper_bound(asked.begin(), asked.end(), i,
+                                        [](std::size_t at, const Pursuit* p) { return at < p->start; }));
+  }
 };
 
 /// Takes rows through their searches, a wave of many rows' points at a time.
@@ -54,7 +77,8 @@ class Driver {
     std::size_t next = 0;
     while (next < block.values.rows() || !active_.empty()) {
       plan_wave(block, next);
-      ask_wave();
+      ask_answers();
+      ask_gradients();
       settle();
     }
   }
@@ -77,12 +101,12 @@ class Driver {
   }
 
   void plan_wave(const RowBlock& block, std::size_t& next) {
-    asked_.clear();
-    points_ = 0;
+    plain_.clear();
+    steep_.clear();
     for (Pursuit& pursuit : active_) {
-      if (!pursuit.done() && points_ < wave_) add(pursuit);
+      if (!pursuit.done() && room()) add(pursuit);
     }
-    while (points_ < wave_ && next < block.values.rows() && active_.size() < held_) {
+    while (room() && next < block.values.rows() && active_.size() < held_) {
       if (out_of_budget_ || !affordable()) {
         if (!active_.empty()) return;
         out_of_budget_ = true;
@@ -113,27 +137,21 @@ class Driver {
     add(active_.back());
   }
 
-  void add(Pursuit& pursuit) {
-    pursuit.start = points_;
-    points_ += pursuit.wanted();
-    asked_.push_back(&pursuit);
-  }
+  bool room() const { return plain_.points + steep_.points < wave_; }
+  void add(Pursuit& pursuit) { (pursuit.gradient_ask() ? steep_ : plain_).add(pursuit); }
 
-  void ask_wave() {
-    if (points_ == 0) return;
+  void ask_answers() {
     const auto write = [&](std::size_t i, std::span<double> x) {
-      const Pursuit& pursuit = **std::prev(std::upper_bound(
-          asked_.begin(), asked_.end(), i, [](std::size_t at, const Pursuit* p) { return at < p->start; }));
+      const Pursuit& pursuit = plain_.at(i);
       if (pursuit.search) return pursuit.search->write(i - pursuit.start, x);
       std::copy(pursuit.row.original.begin(), pursuit.row.original.end(), x.begin());
     };
-    answers_.resize(points_, setting_.model.outputs);
-    asker_.ask(points_, write, answers_.view());
-    for (Pursuit* pursuit : asked_) {
+    plain_.answers.resize(plain_.points, setting_.model.outputs);
+    asker_.ask(plain_.points, write, plain_.answers.view());
+    for (Pursuit* pursuit : plain_.asked) {
       const std::size_t count = pursuit->wanted();
-      const MatrixView<const double> own = answers_.view().slice(pursuit->start, count);
-      promised_ -= count;
-      pursuit->row.evaluations += count;
+      const MatrixView<const double> own = plain_.answers.view().slice(pursuit->start, count);
+      pay(*pursuit, count);
       if (pursuit->search) {
         pursuit->search->take(own);
       } else {
@@ -142,11 +160,38 @@ class Driver {
     }
   }
 
+  void ask_gradients() {
+    const auto write = [&](std::size_t i, std::span<double> x) { steep_.at(i).search->write(0, x); };
+    const auto by_outputs = [&](std::size_t i, std::span<const double> outputs, std::span<double> out) {
+      steep_.at(i).gradient_ask()->by_outputs(outputs, out);
+    };
+    steep_.answers.resize(steep_.points, setting_.model.outputs);
+    steep_.gradients.resize(steep_.points, moves_.inputs());
+    asker_.ask_gradients(steep_.points, write, by_outputs, steep_.answers.view(), steep_.gradients.view());
+    for (Pursuit* pursuit : steep_.asked) {
+      pay(*pursuit, 1);
+      pursuit->gradient_ask()->take({steep_.answers.row(pursuit->start), steep_.answers.columns()},
+                                    {steep_.gradients.row(pursuit->start), steep_.gradients.columns()});
+    }
+  }
+
+  void pay(Pursuit& pursuit, std::size_t count) {
+    promised_ -= count;
+    pursuit.row.evaluations += count;
+  }
+
   void begin(Pursuit& pursuit, std::span<const double> outputs) {
     AttackRow& row = pursuit.row;
     row.first_class = Reading::of(outputs, setting_.model, 0).label;
     row.new_class = row.first_class;
     row.first_logit = row.last_logit = Reading::of(outputs, setting_.model, row.first_class).value;
+    row.target = target_of(setting_, row, outputs);
+    if (row.target == row.first_class) {
+      pursuit.told = true;
+      row.adversarial = row.original;
+      row.outcome = AttackOutcome::already;
+      return;
+    }
     pursuit.search = make_search(setting_, row);
   }
 
@@ -180,41 +225,39 @@ class Driver {
   std::size_t wave_, held_;  // points at once; rows at once
   std::optional<std::size_t> rows_;
   std::deque<Pursuit> active_;
-  std::vector<Pursuit*> asked_;
-  Matrix<double> answers_;
-  std::size_t points_ = 0, rows_done_ = 0;
+  Wave plain_, steep_;  // points of rows that want their classes alone, and of rows that want gradients
+  std::size_t rows_done_ = 0;
   std::uint64_t promised_ = 0;  // evaluations that active rows may still take
   bool out_of_budget_ = false;
 };
 
 }  // namespace
 
-AttackMethod parse_attack_method(const std::string& text) {
-  const auto found = std::find(kMethods.begin(), kMethods.end(), text);
-  if (found != kMethods.end()) return static_cast<AttackMethod>(found - kMethods.begin());
-  throw Error(ErrorCode::usage,
-              fmt::format("method {} is not known; expected gamma, random, nes, boundary or greedy",
-                          in_quotes(text)));
-}
-
-std::string attack_method_name(AttackMethod method) {
-  return std::string(kMethods[static_cast<std::size_t>(method)]);
-}
-
 std::string attack_outcome_name(AttackOutcome outcome) {
-  static constexpr std::array<const char*, kAttackOutcomes> names{"changed", "kept", "stuck", "budget"};
+  static constexpr std::array<const char*, kAttackOutcomes> names{"changed", "kept", "stuck", "budget",
+                                                                  "already"};
   return names[static_cast<std::size_t>(outcome)];
 }
 
-void check_attack(const AttackOptions& options, const ModelInfo& model, std::size_t inputs) {
+void check_attack(const AttackOptions& options, const Model& asked, std::size_t inputs) {
+  const ModelInfo& model = asked.info();
   if (inputs != model.inputs) {
     throw Error(ErrorCode::input,
                 fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
   }
   if (options.steps == 0) throw Error(ErrorCode::usage, "steps is 0; expected at least 1");
   if (options.candidates == 0) throw Error(ErrorCode::usage, "candidates is 0; expected at least 1");
-  if (!(options.radius > 0) || !std::isfinite(options.radius))
-    throw Error(ErrorCode::usage, fmt::format("radius is {}; expected a number above 0", options.radius));
+  if (uses_gradients(options.method)) {
+    check_gradient_options(options, asked);
+  } else if (!(options.radius > 0) || !std::isfinite(options.radius)) {
+    throw Error(ErrorCode::usage, fmt::format("radius is {}; method {} needs a number above 0",
+                                              options.radius, attack_method_name(options.method)));
+  }
+  if (options.gradient.target.kind != AttackTarget::Kind::none && !uses_gradients(options.method)) {
+    throw Error(ErrorCode::usage, fmt::format("method {} looks for any other class; a target is of methods "
+                                              "that use gradients",
+                                              attack_method_name(options.method)));
+  }
   if (!(options.lower < options.upper)) {
     throw Error(ErrorCode::usage, fmt::format("bounds are {} and {}; expected the lower one to be below",
                                               options.lower, options.upper));
@@ -254,8 +297,13 @@ std::uint64_t attack_cost(const AttackOptions& options, std::size_t inputs) {
       return 1 + boundary_search_cost(options, inputs);
     case AttackMethod::greedy:
       return 1 + gamma_search_cost(options, units);
+    case AttackMethod::cw:
+      return 1 + cw_search_cost(options);
+    case AttackMethod::lbfgs:
+      return 1 + lbfgs_search_cost(options);
+    default:
+      return 1 + step_search_cost(options);
   }
-  return 1;
 }
 
 std::vector<double> attacked_row(const AttackRow& row, const AttackOptions& options, std::size_t steps) {
@@ -270,7 +318,7 @@ std::vector<double> attacked_row(const AttackRow& row, const AttackOptions& opti
 void attack(const Model& model, RowSource& data, const AttackOptions& options, Run& run,
             const std::function<void(const AttackRow&)>& sink) {
   const std::size_t inputs = data.info().inputs;
-  check_attack(options, model.info(), inputs);
+  check_attack(options, model, inputs);
   Driver driver(model, options, data.info(), run, sink);
   RowBlock block;
   while (data.read(block, rows_per_block(inputs))) driver.attack(block);

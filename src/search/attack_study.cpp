@@ -12,6 +12,10 @@
 namespace harmonia {
 namespace {
 
+bool attacked(const AttackRow& row) {
+  return row.outcome != AttackOutcome::budget && row.outcome != AttackOutcome::already;
+}
+
 AttackSummary summary_of(const std::vector<AttackRow>& rows, std::size_t steps, double confidence) {
   AttackSummary summary;
   std::vector<double> taken, features, l2, linf;
@@ -19,7 +23,7 @@ AttackSummary summary_of(const std::vector<AttackRow>& rows, std::size_t steps, 
   for (const AttackRow& row : rows) {
     ++summary.outcomes[static_cast<std::size_t>(row.outcome)];
     summary.evaluations += row.evaluations;
-    if (row.outcome == AttackOutcome::budget) continue;
+    if (!attacked(row)) continue;
     ++summary.rows;
     if (!row.success) continue;
     ++at_step[row.steps];
@@ -83,7 +87,7 @@ AttackComparison compare(const std::vector<AttackRow>& first, const std::vector<
                          double confidence) {
   AttackComparison comparison;
   for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    if (first[i].outcome == AttackOutcome::budget || second[i].outcome == AttackOutcome::budget) continue;
+    if (!attacked(first[i]) || !attacked(second[i])) continue;
     ++comparison.rows;
     comparison.both += first[i].success && second[i].success ? 1 : 0;
     comparison.first_alone += first[i].success && !second[i].success ? 1 : 0;
@@ -92,6 +96,21 @@ AttackComparison compare(const std::vector<AttackRow>& first, const std::vector<
   comparison.difference =
       share_difference(comparison.first_alone, comparison.second_alone, comparison.rows, confidence);
   return comparison;
+}
+
+bool takes_all_steps(AttackMethod method) {
+  return method == AttackMethod::boundary || method == AttackMethod::cw || method == AttackMethod::lbfgs;
+}
+
+void check_epsilon(const AttackOptions& options, const std::optional<AttackMethod>& against) {
+  const auto within = [](AttackMethod m) {
+    return m == AttackMethod::nes || m == AttackMethod::boundary || needs_epsilon(m);
+  };
+  if (!(options.epsilon > 0) || within(options.method) || (against && within(*against))) return;
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("method {} has no ball; epsilon is of nes, boundary, fgsm, rfgsm, bim, mifgsm and pgd",
+                  attack_method_name(options.method)));
 }
 
 }  // namespace
@@ -104,21 +123,18 @@ AttackStudy attack_study(const Model& model, RowSource& data, const AttackOption
     throw Error(ErrorCode::usage, fmt::format("both methods are {}; expected two different ones",
                                               attack_method_name(*against)));
   }
-  const auto within = [](AttackMethod m) { return m == AttackMethod::nes || m == AttackMethod::boundary; };
-  if (options.epsilon > 0 && !within(options.method) && !(against && within(*against))) {
-    throw Error(ErrorCode::usage,
-                fmt::format("epsilon is of nes and boundary; method {} has steps of the radius",
-                            attack_method_name(options.method)));
-  }
+  check_epsilon(options, against);
   // Both before the first is paid for.
-  check_attack(options, model.info(), data.info().inputs);
+  check_attack(options, model, data.info().inputs);
   if (against) {
     AttackOptions second = options;
     second.method = *against;
-    check_attack(second, model.info(), data.info().inputs);
+    check_attack(second, model, data.info().inputs);
   }
-  if (options.go_on && options.method == AttackMethod::boundary && !against)
-    throw Error(ErrorCode::usage, "method boundary takes all steps anyway; expected no --go-on with it");
+  if (options.go_on && takes_all_steps(options.method) && !against) {
+    throw Error(ErrorCode::usage, fmt::format("method {} takes all steps anyway; expected no --go-on with it",
+                                              attack_method_name(options.method)));
+  }
   AttackStudy study;
   const std::size_t parts = against ? 2 : 1;
   for (std::size_t part = 0; part < parts; ++part) {

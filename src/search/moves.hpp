@@ -40,6 +40,9 @@ class Moves {
   double settled(std::size_t j, double from, double to) const;
   bool whole(std::size_t j) const { return !schema_.empty() && schema_[j].integer; }
   bool fixed(std::size_t j) const { return !schema_.empty() && schema_[j].fixed; }
+  /// What feature j stays between.
+  double lower(std::size_t j) const;
+  double upper(std::size_t j) const;
   double scale(std::size_t j) const { return schema_.empty() ? 1 : schema_[j].scale; }
 
   /// ‖b − a‖₂/√n and the largest |b − a|, in units of the scales. Missing values do not count.
@@ -49,9 +52,6 @@ class Moves {
   std::size_t changed(std::span<const double> a, std::span<const double> b) const;
 
  private:
-  double lower(std::size_t j) const;
-  double upper(std::size_t j) const;
-
   double radius_, lower_, upper_;
   const Schema& schema_;
   std::size_t inputs_, channels_, all_units_;

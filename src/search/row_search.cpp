@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/random.hpp"
 #include "harmonia/measure/output.hpp"
 
 namespace harmonia {
@@ -44,8 +45,43 @@ std::unique_ptr<RowSearch> make_search(const SearchSetting& setting, AttackRow& 
       return make_nes_search(setting, row);
     case AttackMethod::boundary:
       return make_boundary_search(setting, row);
+    case AttackMethod::cw:
+      return make_cw_search(setting, row);
+    case AttackMethod::lbfgs:
+      return make_lbfgs_search(setting, row);
+    default:
+      return make_step_search(setting, row);
   }
-  return nullptr;
+}
+
+std::optional<long long> target_of(const SearchSetting& setting, const AttackRow& row,
+                                   std::span<const double> outputs) {
+  const AttackTarget& target = setting.options.gradient.target;
+  // A binary classifier's single output stands for two classes.
+  const auto classes = static_cast<long long>(std::max<std::size_t>(2, outputs.size()));
+  switch (target.kind) {
+    case AttackTarget::Kind::none:
+      return std::nullopt;
+    case AttackTarget::Kind::given:
+      return target.label;
+    case AttackTarget::Kind::next:
+      return (row.first_class + 1) % classes;
+    case AttackTarget::Kind::random: {
+      const DrawKey key{.seed = setting.seed, .stream = Stream::search, .row = row.row, .sample = 0};
+      const auto drawn = static_cast<long long>(draw_below(key, static_cast<std::uint64_t>(classes - 1)));
+      return drawn < row.first_class ? drawn : drawn + 1;
+    }
+    case AttackTarget::Kind::least:
+      break;
+  }
+  if (outputs.size() == 1) return 1 - row.first_class;
+  long long least = row.first_class == 0 ? 1 : 0;
+  for (long long k = 0; k < classes; ++k) {
+    if (k != row.first_class &&
+        outputs[static_cast<std::size_t>(k)] < outputs[static_cast<std::size_t>(least)])
+      least = k;
+  }
+  return least;
 }
 
 bool enter_step(const SearchSetting& setting, AttackRow& row, AttackStep step, std::span<const double> x) {
@@ -55,7 +91,7 @@ bool enter_step(const SearchSetting& setting, AttackRow& row, AttackStep step, s
   row.adversarial.assign(x.begin(), x.end());
   row.path.push_back(step);
   if (!row.success) {
-    row.success = step.label != row.first_class;
+    row.success = row.target ? step.label == *row.target : step.label != row.first_class;
     row.steps = row.path.size();
   }
   row.outcome = row.success ? AttackOutcome::changed : AttackOutcome::kept;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,17 @@ struct SearchSetting {
   const Matrix<double>& others;  ///< rows of the data that a walk along the boundary may start from
 };
 
+/// What a search has that wants the gradient at its one point.
+class GradientAsk {
+ public:
+  virtual ~GradientAsk() = default;
+  /// Writes the derivatives, by the outputs at the point, of the number whose gradient is wanted. Called from
+  /// several threads at once, for different searches.
+  virtual void by_outputs(std::span<const double> outputs, std::span<double> out) const = 0;
+  /// Takes the outputs and the gradient by the inputs.
+  virtual void take(std::span<const double> outputs, std::span<const double> gradient) = 0;
+};
+
 /// The search around one row, which is asked in turns: it wants some points, and takes their answers.
 class RowSearch {
  public:
@@ -41,6 +53,8 @@ class RowSearch {
   virtual void write(std::size_t i, std::span<double> x) const = 0;
   /// Takes their answers, one row each, in order.
   virtual void take(MatrixView<const double> answers) = 0;
+  /// Not null: the search wants one point now, and its gradient, which this takes in place of take().
+  virtual GradientAsk* gradient_ask() { return nullptr; }
 };
 
 /// The search that the options ask for. `row` has its first class and logit and its original; it must outlive
@@ -52,15 +66,26 @@ std::unique_ptr<RowSearch> make_paper_search(const SearchSetting& setting, Attac
 std::unique_ptr<RowSearch> make_random_search(const SearchSetting& setting, AttackRow& row);
 std::unique_ptr<RowSearch> make_nes_search(const SearchSetting& setting, AttackRow& row);
 std::unique_ptr<RowSearch> make_boundary_search(const SearchSetting& setting, AttackRow& row);
+std::unique_ptr<RowSearch> make_step_search(const SearchSetting& setting, AttackRow& row);
+std::unique_ptr<RowSearch> make_cw_search(const SearchSetting& setting, AttackRow& row);
+std::unique_ptr<RowSearch> make_lbfgs_search(const SearchSetting& setting, AttackRow& row);
 
 /// Evaluations of each search at most, without that of the row itself.
 std::uint64_t gamma_search_cost(const AttackOptions& options, std::size_t units);
 std::uint64_t paper_search_cost(const AttackOptions& options, std::size_t units);
 std::uint64_t nes_search_cost(const AttackOptions& options);
 std::uint64_t boundary_search_cost(const AttackOptions& options, std::size_t inputs);
+std::uint64_t step_search_cost(const AttackOptions& options);
+std::uint64_t cw_search_cost(const AttackOptions& options);
+std::uint64_t lbfgs_search_cost(const AttackOptions& options);
 
-/// Enters a step to `x` into the row; the first one of another class ends the search unless it goes on.
-/// Returns whether it ends: by that, or by the number of steps.
+/// The class that the options want a row to come to that the model answers with `outputs`; its first class is
+/// known.
+std::optional<long long> target_of(const SearchSetting& setting, const AttackRow& row,
+                                   std::span<const double> outputs);
+
+/// Enters a step to `x` into the row; the first one of another class, or of the target, ends the search
+/// unless it goes on. Returns whether it ends: by that, or by the number of steps.
 bool enter_step(const SearchSetting& setting, AttackRow& row, AttackStep step, std::span<const double> x);
 /// Ends a search of the row at `x`, which no step was found from.
 void enter_stuck(AttackRow& row, std::span<const double> x);

@@ -123,6 +123,13 @@ def test_a_forecast_asks_nothing(harmonia):
         (["--radius", 1, "--image", "5x1x2"], "--image '5x1x2'"),
         (["--radius", 1, "--pictures", "out"], "--pictures is of images; expected --image HEIGHTxWIDTH, or a folder of images"),
         (["--radius", 1, "--method", "boundary", "--paper"], "the paper has no method boundary"),
+        (["--method", "pgd", "--epsilon", 0.1], "has no gradients, which method pgd needs; methods that work with it are gamma, random, greedy, boundary and, by estimated gradients, nes"),
+        (["--method", "pgd", "--epsilon", 0], "--epsilon: '0'; expected a number above 0"),
+        (["--method", "fgsm"], "--epsilon is required: it is the size of the ball of method fgsm"),
+        (["--method", "cw", "--against", "random"], "--radius is required: method random steps by it"),
+        (["--method", "cw", "--target", "cat"], "target 'cat'; expected the number of a class, next, random or least"),
+        (["--method", "pgd", "--epsilon", 1, "--norm", "l1"], "norm 'l1'; expected linf or l2"),
+        (["--radius", 1, "--target", "next"], "method gamma looks for any other class; a target is of methods that use gradients"),
         (["--radius", 1, "--method", "boundary", "--go-on"], "method boundary takes all steps anyway; expected no --go-on with it"),
     ],
 )
@@ -151,6 +158,62 @@ def test_nes_needs_more_than_labels(harmonia):
     done = harmonia("attack", "fn:f2?n=2", "uniform:3", "--radius", 1, "--method", "nes")
     assert done.returncode == 2
     assert "method nes needs the outputs of the classes" in done.stderr
+
+
+PLANE = "fn:soft-plane?n=4&d=1"  # class 1 where the sum is below 2; the logit falls by half of each feature
+
+
+@pytest.fixture
+def origin(tmp_path):
+    path = tmp_path / "origin.csv"
+    path.write_text("a,b,c,d\n0,0,0,0\n0,0,0.5,0\n4,4,4,4\n")
+    return path
+
+
+@pytest.mark.parametrize("method", ["fgsm", "rfgsm", "bim", "mifgsm", "pgd"])
+def test_a_plane_is_crossed_by_a_ball_that_reaches_it(run, origin, method):
+    """From the first row the plane is 0.5 away in every feature, from the second 0.375."""
+    for epsilon, changed in ((0.37, [False, False]), (0.45, [False, True]), (0.51, [True, True])):
+        result, _, done = run(PLANE, origin, "--method", method, "--epsilon", epsilon)
+        assert [row["success"] for row in result["rows"][:2]] == changed
+        assert all(row["distortion_linf"] <= epsilon + 1e-12 for row in result["rows"])
+        assert result["options"]["radius"] is None and result["options"]["gradient"]["norm"] == "linf"
+    assert f"{method} changed the class of 2 of 3 rows" in done.stdout
+
+
+@pytest.mark.parametrize("options", [["--method", "cw", "--steps", 300, "--constant", 5], ["--method", "lbfgs"]])
+def test_the_nearest_row_is_found(run, origin, options):
+    result, _, _ = run(PLANE, origin, *options)
+    for row, distance in zip(result["rows"], (1, 0.75)):
+        assert row["success"] and row["distortion_l2"] * 2 == pytest.approx(distance, rel=0.02)
+    assert result["options"]["gradient"]["norm"] == "l2"
+
+
+def test_rows_come_to_a_target(run, origin):
+    result, rows, done = run(PLANE, origin, "--method", "pgd", "--epsilon", 0.51, "--target", 0, "--against", "bim")
+    assert [(row["target"], row["outcome"]) for row in result["rows"][:3]] == [(0, "changed")] * 2 + [(0, "already")]
+    assert [row["target"] for row in rows] == ["0"] * 6
+    assert [m["rows"] for m in result["summary"]["methods"]] == [2, 2]
+    assert result["summary"]["comparison"]["rows"] == 2
+    assert "pgd brought 2 of 2 rows to their target, bim 2" in done.stdout
+    assert "1 not attacked, being of the target's class" in done.stdout
+
+
+def test_a_control_beside_gradients(run, origin):
+    result, _, _ = run(PLANE, origin, "--method", "bim", "--epsilon", 0.51, "--against", "random", "--radius", 0.1)
+    assert [m["changed"] for m in result["summary"]["methods"]] == [2, 0]
+
+
+def test_a_target_that_does_not_exist(harmonia, origin):
+    done = harmonia("attack", PLANE, origin, "--method", "pgd", "--epsilon", 1, "--target", 2)
+    assert done.returncode == 2
+    assert done.stderr == f"harmonia: target 2; model {PLANE} has the classes 0 to 1\n"
+
+
+def test_gradients_are_in_the_forecast(harmonia, origin):
+    for options, each in ((["pgd", "--epsilon", 1], 12), (["fgsm", "--epsilon", 1], 3), (["cw"], 101), (["lbfgs", "--steps", 7], 99)):
+        done = harmonia("attack", PLANE, origin, "--method", *options, "--dry-run")
+        assert done.stdout.startswith(f"3 rows × at most {each} evaluations"), done.stdout
 
 
 def test_images_are_written(run, tmp_path):

@@ -92,7 +92,7 @@ def test_the_wrong_number_of_columns(fails, rows):
         ),
         (["fn:f2", "uniform:3", "--radius", "1", "--output", "column:1"], "output column:1; model fn:f2?n=2 has 1 (numbered from 0)"),
         (["fn:f2", "uniform:3", "--radius", "1", "--output", "label"], None),
-        (["fn:f5", "uniform:3", "--radius", "1"], "no function 'f5'; known are f1, f2, f3, f4, half-space, ball-class, cone, shells"),
+        (["fn:f5", "uniform:3", "--radius", "1"], "no function 'f5'; known are f1, f2, f3, f4, half-space, ball-class, cone, shells, soft-plane, soft-ball"),
         (["fn:f2?n=0", "uniform:3", "--radius", "1"], "model fn:f2?n=0: 'n=0' after '?'; expected n=N with N >= 1"),
         (["fn:cone?angle=wide", "uniform:3", "--radius", "1"], "model fn:cone?angle=wide: 'angle=wide' after '?'; expected n=N with N >= 1, or NAME=NUMBER"),
         (["fn:cone?angle=200", "uniform:3", "--radius", "1"], "function cone: angle is 200; expected between 0 and 180"),

@@ -41,6 +41,35 @@ def test_agrees_with_the_program(harmonia, tmp_path):
     assert ((result.adversarial >= 0) & (result.adversarial <= 1)).all()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "pgd", "epsilon": 0.4, "against": "rfgsm", "step_size": 0.07, "steps": 12},
+        {"method": "pgd", "epsilon": 0.9, "norm": "l2", "random_start": False, "target": 0},
+        {"method": "mifgsm", "epsilon": 0.4, "decay": 0.5, "target": "next"},
+        {"method": "pgd-penalty", "penalty": 0.3, "go_on": True},
+        {"method": "cw", "constant": 5, "kappa": 0.1, "steps": 50},
+        {"method": "lbfgs", "outputs": "probabilities", "lower": 0, "upper": 2},
+    ],
+)
+def test_gradients_agree_with_the_program(harmonia, tmp_path, options):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(1).uniform(size=(12, 3)))
+    told = [word for name, value in options.items() if value is not False for word in (f"--{name.replace('_', '-')}", *([] if value is True else [value]))]
+    if options.get("random_start") is False:
+        told.append("--no-random-start")
+    done = harmonia("attack", "fn:soft-ball?n=3", tmp_path / "rows.npy", *told, "--json", tmp_path / "result.json")
+    assert done.returncode == 0, done.stderr
+    program = json.loads((tmp_path / "result.json").read_text())
+    result = hm.attack("fn:soft-ball?n=3", tmp_path / "rows.npy", **options)
+    mine = json.loads(result.to_json())
+    for field in ("options", "rows", "summary", "shown", "evaluations"):
+        assert mine[field] == program[field]
+    assert result.success.any()
+    assert np.isnan(result.target).all() == ("target" not in options)
+    repeated = eval(mine["command_line"], {"harmonia": hm})
+    np.testing.assert_array_equal(repeated.adversarial, result.adversarial)
+
+
 def test_frames_pages_and_pickles(tmp_path):
     result = hm.attack(margin, pd.DataFrame(X, index=list("abcd")), radius=1.0)
     assert result.to_frame().index.tolist() == list("abcd")
@@ -66,6 +95,11 @@ def test_out_of_budget_rows_are_nan():
         ({"radius": 1, "image": (5, 5)}, "an image of 5x5x1 has 25 values; rows have 30 features"),
         ({"radius": 1, "image": (30,)}, "expected height and width"),
         ({"radius": 1, "epsilon": -1}, "epsilon is -1"),
+        ({}, "radius is 0; method gamma needs a number above 0"),
+        ({"method": "pgd", "epsilon": 1}, "has no gradients, which method pgd needs; methods that work with it are gamma"),
+        ({"method": "pgd"}, "epsilon is 0; method pgd needs the size of its ball"),
+        ({"method": "cw", "outputs": "odds"}, "expected logits or probabilities"),
+        ({"method": "cw", "target": "cat"}, "target 'cat'; expected the number of a class"),
         ({"radius": 1, "method": "boundary", "go_on": True}, "boundary takes all steps anyway"),
     ],
 )

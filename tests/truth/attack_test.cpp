@@ -430,8 +430,9 @@ TEST(Attack, RefusesWhatCannotBeUsed) {
     expect_error(code, message, [&] { attacked(model, Matrix<double>(1, 2), options); });
   };
   refuse(ErrorCode::usage, "steps is 0; expected at least 1", by(AttackMethod::gamma, 1, 0));
-  refuse(ErrorCode::usage, "radius is 0; expected a number above 0", by(AttackMethod::gamma, 0, 1));
-  refuse(ErrorCode::usage, "radius is nan; expected a number above 0", by(AttackMethod::gamma, NAN, 1));
+  refuse(ErrorCode::usage, "radius is 0; method gamma needs a number above 0", by(AttackMethod::gamma, 0, 1));
+  refuse(ErrorCode::usage, "radius is nan; method gamma needs a number above 0",
+         by(AttackMethod::gamma, NAN, 1));
   AttackOptions bounds = by(AttackMethod::gamma, 1, 1);
   bounds.lower = 0.5;
   bounds.upper = 2;
@@ -439,7 +440,8 @@ TEST(Attack, RefusesWhatCannotBeUsed) {
   bounds.upper = 0.5;
   refuse(ErrorCode::usage, "bounds are 0.5 and 0.5; expected the lower one to be below", bounds);
   expect_error(ErrorCode::usage,
-               "method 'magic' is not known; expected gamma, random, nes, boundary or greedy",
+               "method 'magic' is not known; expected gamma, random, nes, boundary or greedy or, by "
+               "gradients, fgsm, rfgsm, bim, mifgsm, pgd, pgd-penalty, cw or lbfgs",
                [] { parse_attack_method("magic"); });
   const RowFunction number(2, [](const double* x) { return x[0] + 0.5; });
   expect_error(ErrorCode::model,

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "harmonia/core/run.hpp"
+#include "harmonia/model/function_model.hpp"
 #include "harmonia/model/image_model.hpp"
 #include "harmonia/model/point_asker.hpp"
 #include "support/functions.hpp"
@@ -75,6 +77,26 @@ TEST(Differentiable, ImagesPassOnTheirNetworksGradient) {
       EXPECT_NEAR(gradient.row(0)[j], number(out.row(0)) - number(out.row(1)), 1e-5) << entries << " " << j;
     }
   }
+}
+
+TEST(Differentiable, SoftFunctionsHaveTheGradientsOfTheirValues) {
+  for (const char* name : {"soft-plane", "soft-ball"}) {
+    const auto model = make_function_model(name, 3);
+    const std::array<double, 3> at{0.3, -0.8, 0.5};
+    const auto three = [](std::size_t, std::span<const double>, std::span<double> out) { out[0] = 3; };
+    Matrix<double> y(1, 1), gradient(1, 3), out(2, 1);
+    model->differentiable()->gradient(MatrixView<const double>{at.data(), 1, 3}, three, y.view(),
+                                      gradient.view());
+    for (std::size_t j = 0; j < 3; ++j) {
+      Matrix<double> x(2, 3);
+      for (std::size_t i = 0; i < 2; ++i) std::copy(at.begin(), at.end(), x.row(i));
+      x.row(0)[j] += 1e-5;
+      x.row(1)[j] -= 1e-5;
+      model->evaluate(std::as_const(x).view(), out.view());
+      EXPECT_NEAR(gradient.row(0)[j], 3 * (*out.row(0) - *out.row(1)) / 2e-5, 1e-9) << name;
+    }
+  }
+  EXPECT_EQ(make_function_model("ball-class", 3)->differentiable(), nullptr);
 }
 
 TEST(Differentiable, AModelWithoutGradientsSaysSo) {

@@ -31,6 +31,7 @@ function colours(methods: Fields[], theme: Theme): Map<string, string> {
 function curves(result: Result, methods: Fields[]): HTMLElement | null {
   const lines = methods.map(curveOf).filter((line) => line.length > 0);
   if (lines.length === 0) return null;
+  const done = text(fields(result.options.gradient).target) === null ? "rows whose class has changed" : "rows that came to their target";
   const draw = (width: number, theme: Theme): Element => {
     const colour = colours(methods, theme);
     const of = (p: CurvePoint): string => colour.get(p.method) ?? theme.text;
@@ -45,10 +46,11 @@ function curves(result: Result, methods: Fields[]): HTMLElement | null {
       marginBottom: 40,
       style,
       x: { label: "step", tickFormat: (d: number) => String(d), ticks: width < 500 ? 5 : 10 },
-      y: { label: "rows whose class has changed", domain: [0, 1], grid: true, ticks: 5, tickFormat: (d: number) => percent(d) },
+      y: { label: done, domain: [0, 1], grid: true, ticks: 5, tickFormat: (d: number) => percent(d) },
       marks: [
         ...lines.map((line) => Plot.areaY(line, { x: "step", y1: "low", y2: "high", fill: of, fillOpacity: 0.14, curve: "step-after" })),
         ...lines.map((line) => Plot.lineY(line, { x: "step", y: "share", stroke: of, strokeWidth: 2.2, curve: "step-after" })),
+        ...lines.filter((line) => line.length === 1).map((line) => Plot.ruleX(line, { x: "step", y1: "low", y2: "high", stroke: of, strokeOpacity: 0.5, strokeWidth: 2.2 })),
         ...lines.filter((line) => line.length === 1).map((line) => Plot.dot(line, { x: "step", y: "share", fill: of, r: 4 })),
         Plot.text(ends, { x: "step", y: "share", dx: 8, text: "method", fill: of, textAnchor: "start" }),
         Plot.ruleY([0], { stroke: theme.muted }),
@@ -61,7 +63,7 @@ function curves(result: Result, methods: Fields[]): HTMLElement | null {
   };
   return section(
     "Success by step",
-    plot("share of rows whose class has changed against the step", "", draw),
+    plot(`share of ${done} against the step`, "", draw),
     h("p", { class: "note" }, `Bands are Wilson's ${percent(result.confidence)} intervals of each share.`),
     table(
       "Shares over all rows that were attacked; medians over those whose class changed",
@@ -90,7 +92,7 @@ function compared(result: Result): HTMLElement | null {
     `${a} against ${b}`,
     h("p", {}, `Of ${counted(rows, "row")} that both attacked, both changed ${grouped(number(c.both) ?? 0)}, ${a} alone ${grouped(number(c.a_alone) ?? 0)} and ${b} alone ${grouped(number(c.b_alone) ?? 0)}.`),
     table("The difference of the two shares on the same rows", ["difference", `${percent(result.confidence)} interval`, "p of no difference"], [[figure(number(c.difference)), interval(number(c.low), number(c.high), false), figure(number(c.p_value), 2)]], [true, true, true]),
-    h("p", { class: "note" }, "The interval is Tango's, for shares of the same rows; p is McNemar's exact test. Both methods had the same steps, radius and bounds; random had as many calls at most as gamma."),
+    h("p", { class: "note" }, "The interval is Tango's, for shares of the same rows; p is McNemar's exact test. Both methods had the same options; random had as many calls at most as gamma."),
   );
 }
 
@@ -201,6 +203,7 @@ function rowTable(result: Result, methods: Fields[]): HTMLElement | null {
   const all = result.rowCount / Math.max(1, methods.length);
   const shown = methods.flatMap((m) => rows.filter((r) => r.method === m.method).slice(0, each));
   const whole = (v: number | null): string => (v === null ? "–" : grouped(v));
+  const targets = shown.some((r) => number(r.target ?? null) !== null);
   return section(
     "The rows",
     h(
@@ -209,11 +212,12 @@ function rowTable(result: Result, methods: Fields[]): HTMLElement | null {
       h("summary", {}, all > each ? `The first ${each} of ${counted(all, "row")}${methods.length > 1 ? ", by each method" : ""}; the result has all` : "The numbers"),
       table(
         "logit: the output of the row's class; l2: root mean square change of a feature",
-        ["row", "method", "class", "new class", "steps", "changed", "l2", "largest", "logit before", "after", "evaluations", "outcome"],
+        ["row", "method", "class", ...(targets ? ["target"] : []), "new class", "steps", "changed", "l2", "largest", "logit before", "after", "evaluations", "outcome"],
         shown.map((r) => [
           text(r.id ?? null) ?? whole(number(r.row ?? null)),
           text(r.method ?? null) ?? "",
           whole(number(r.class ?? null)),
+          ...(targets ? [whole(number(r.target ?? null))] : []),
           whole(number(r.new_class ?? null)),
           whole(number(r.steps ?? null)),
           whole(number(r.changed ?? null)),
@@ -224,7 +228,7 @@ function rowTable(result: Result, methods: Fields[]): HTMLElement | null {
           whole(number(r.evaluations ?? null)),
           text(r.outcome ?? null) ?? "",
         ]),
-        [true, false, true, true, true, true, true, true, true, true, true, false],
+        [true, false, true, ...(targets ? [true] : []), true, true, true, true, true, true, true, true, false],
       ),
     ),
   );
@@ -233,7 +237,7 @@ function rowTable(result: Result, methods: Fields[]): HTMLElement | null {
 export function attack(result: Result): HTMLElement | null {
   if (result.command !== "attack") return null;
   const methods = list(fields(result.frame.summary).methods).map(fields);
-  const lead = result.text ?? "";
+  const lead = (result.text ?? "").replace(/^((r|mi)?fgsm|bim|pgd(-penalty)?|cw|lbfgs) /, "Attack $1 ");
   return h(
     "div",
     { class: "attack" },
@@ -253,7 +257,7 @@ export function attackMeaning(): HTMLElement {
     h(
       "ul",
       {},
-      h("li", {}, "A row that kept its class is not safe: another method, more steps or a larger radius may change it."),
+      h("li", {}, "A row that kept its class is not safe: another method, more steps, a larger radius or ball may change it."),
       h("li", {}, "A changed class says that the model is unstable there, not that its first answer was right."),
       h("li", {}, "Shares of methods compare at equal steps and calls alone; what a call may move differs between them."),
     ),

@@ -16,8 +16,9 @@
 
 namespace harmonia {
 
-/// How a row of another class is looked for near a given one, by asking the model alone. A feature stands for
-/// a pixel with all its channels where rows are images; f is the output of the row's first class.
+/// How a row of another class is looked for near a given one: by asking the model alone or, from fgsm on, by
+/// its gradients (see GradientOptions). Of the first kind a feature stands for a pixel with all its channels
+/// where rows are images; f is the output of the row's first class.
 enum class AttackMethod {
   /// One feature a step, by gamma. A step moves each of `candidates` features that were not moved before by
   /// the radius, both ways. A point among these of another class is taken at once. Of the rest the four
@@ -44,19 +45,93 @@ enum class AttackMethod {
   /// the
   /// search goes to the point of the least f.
   greedy,
+  /// One step of epsilon in every feature by the sign of the loss's gradient [Goodfellow 2015].
+  fgsm,
+  /// A start by random signs of the step size, then as bim [Tramer 2018].
+  rfgsm,
+  /// Steps by the sign of the gradient within the ball of epsilon [Kurakin 2017].
+  bim,
+  /// The same by the sign of the gradients' decaying sum, each divided by its mean size [Dong 2018].
+  mifgsm,
+  /// As bim, from a start at random in the ball [Madry 2018].
+  pgd,
+  /// Plain gradient ascent on the loss less `penalty` times the squared distance; no ball.
+  pgd_penalty,
+  /// The nearest point of another class along Adam's way down the squared distance plus `constant` times the
+  /// margin, in variables that keep the bounds [Carlini 2017].
+  cw,
+  /// The nearest point of another class met when the squared distance plus c times the loss is minimised by
+  /// L-BFGS within the bounds, for a c that is searched for from `constant` on [Szegedy 2014].
+  lbfgs,
 };
 
-/// Reads gamma, random, nes, boundary, greedy. Throws Error(usage) for another word.
+/// How distances of attacks by gradients are measured.
+enum class AttackNorm { linf, l2 };
+/// Reads linf, l2. Throws Error(usage) for another word.
+AttackNorm parse_attack_norm(const std::string& text);
+/// The text that parse_attack_norm reads.
+std::string attack_norm_name(AttackNorm norm);
+
+/// Reads gamma, random, nes, boundary, greedy, fgsm, rfgsm, bim, mifgsm, pgd, pgd-penalty, cw, lbfgs. Throws
+/// Error(usage) for another word.
 AttackMethod parse_attack_method(const std::string& text);
 /// The text that parse_attack_method reads.
 std::string attack_method_name(AttackMethod method);
+/// Whether it needs a model with gradients.
+bool uses_gradients(AttackMethod method);
+/// The norm that it goes by, if the options name none.
+AttackNorm standard_norm(AttackMethod method);
+/// Whether it looks within a ball of epsilon, which must be given.
+bool needs_epsilon(AttackMethod method);
+/// Steps that suit it: 1 of fgsm, 10 of rfgsm, bim, mifgsm and pgd, 100 of pgd-penalty and cw, 25
+/// of all else; of lbfgs they are calls for each of the 14 constants that it tries.
+std::size_t standard_steps(AttackMethod method);
+
+/// The class that a row is to come to.
+struct AttackTarget {
+  enum class Kind {
+    none,    ///< any other one
+    given,   ///< `label`
+    next,    ///< that after the row's own; after the last one the first
+    random,  ///< one of the others, drawn for the row
+    least,   ///< that of the least output at the row
+  };
+  Kind kind = Kind::none;
+  long long label = 0;
+};
+
+/// Reads next, random, least or the number of a class. Throws Error(usage) for anything else.
+AttackTarget parse_attack_target(const std::string& text);
+/// The text that parse_attack_target reads; empty: none.
+std::string attack_target_name(const AttackTarget& target);
+
+/// What attacks by gradients have of their own. The loss of steps is the cross-entropy of the outputs'
+/// softmax: it grows for the row's class, or falls for the target. Changes are in units of the features'
+/// scales; those of pgd-penalty, cw and lbfgs are divided by the width of the bounds too, if both are finite,
+/// so that constants of images from 0 to 1 and from 0 to 255 are the same.
+struct GradientOptions {
+  /// Of the ball and of steps: by the gradient's sign (linf) or along the gradient (l2). None: linf, but of
+  /// pgd_penalty, cw and lbfgs l2, which have no other.
+  std::optional<AttackNorm> norm;
+  /// A step: of the ball's methods 0 is a quarter of epsilon, or a fifth (l2); of pgd_penalty what the
+  /// gradient is multiplied by, 0 is 0.1 or, if that is less, 1 / (4 penalty); of cw the rate of Adam, 0 is
+  /// 0.01.
+  double step_size = 0;
+  AttackTarget target;
+  double decay = 1;          ///< mifgsm: of the sum of gradients
+  double kappa = 0;          ///< cw: the margin by which the other class is to lead
+  double constant = 0;       ///< cw: weight of the margin, 0 is 1; lbfgs: first weight of the loss, 0 is 0.01
+  double penalty = 0;        ///< pgd_penalty: weight of the squared distance, > 0
+  bool random_start = true;  ///< pgd: from a random point of the ball, not from the row
+  bool probabilities = false;  ///< outputs are probabilities, whose logarithms are the logits
+};
 
 /// What to look for, and how long.
 struct AttackOptions {
   AttackMethod method = AttackMethod::gamma;
   std::size_t steps = 25;  ///< features changed one after another, or iterations
-  /// The step of a feature, and of gamma's ball, in units of its scale; > 0. A whole feature moves by the
-  /// nearest whole number, at least 1.
+  /// The step of a feature, and of gamma's ball, in units of its scale; > 0 but for methods that use
+  /// gradients, which have no radius. A whole feature moves by the nearest whole number, at least 1.
   double radius = 0;
   double lower = -std::numeric_limits<double>::infinity();  ///< rows stay between these. Points that are only
   double upper = std::numeric_limits<double>::infinity();   ///< measured, such as a ball's, may lie outside
@@ -68,11 +143,12 @@ struct AttackOptions {
   bool paper = false;
   bool go_on = false;  ///< take all steps even after the class has changed; boundary always does
   /// nes: no feature moves farther than this, in units of its scale; boundary: a row found farther away does
-  /// not count. 0: any.
+  /// not count. 0: any. The ball of methods that need one (see needs_epsilon): > 0; l2: of all features.
   double epsilon = 0;
-  Schema schema;          ///< empty, or the features: fixed ones stay, whole ones stay whole, bounds hold
-  ImageShape image;       ///< of rows that are images: all channels of a pixel move together
-  std::size_t batch = 0;  ///< points in memory at once; 0: chosen for the model
+  GradientOptions gradient;  ///< of methods that use gradients
+  Schema schema;             ///< empty, or the features: fixed ones stay, whole ones stay whole, bounds hold
+  ImageShape image;          ///< of rows that are images: all channels of a pixel move together
+  std::size_t batch = 0;     ///< points in memory at once; 0: chosen for the model
 };
 
 /// One accepted step of a search.
@@ -86,12 +162,13 @@ struct AttackStep {
 
 /// How a search ended.
 enum class AttackOutcome {
-  changed,  ///< another class was found
+  changed,  ///< another class, or the target, was found
   kept,     ///< all steps were taken, and the class is the same
   stuck,    ///< there was no further step: no feature left, no start of another class, or no gradient
   budget,   ///< the run's evaluations ran out before the row: no values
+  already,  ///< the row is of the target's class: not attacked
 };
-constexpr std::size_t kAttackOutcomes = 4;  ///< how many outcomes there are
+constexpr std::size_t kAttackOutcomes = 5;  ///< how many outcomes there are
 /// The outcome as results write it: the enumerator's name.
 std::string attack_outcome_name(AttackOutcome outcome);
 
@@ -100,12 +177,13 @@ struct AttackRow {
   std::size_t row = 0;
   std::string id, label;
   long long first_class = 0, new_class = 0;  ///< before, and after the last step
-  bool success = false;                      ///< the class was another after some step that is kept
-  std::size_t steps = 0;                     ///< until the class first changed, or all that were taken
-  std::size_t changed = 0;                   ///< features (pixels) that differ
-  double distortion_l2 = 0;                  ///< ‖δ‖₂/√n, in units of the scales
-  double distortion_linf = 0;                ///< largest change of a feature, in units of its scale
-  double first_logit = 0, last_logit = 0;    ///< output of the first class before and after
+  std::optional<long long> target;           ///< the class to come to, if not any
+  bool success = false;        ///< the class was another, or the target, after a step that is kept
+  std::size_t steps = 0;       ///< until the class first changed, or all that were taken
+  std::size_t changed = 0;     ///< features (pixels) that differ
+  double distortion_l2 = 0;    ///< ‖δ‖₂/√n, in units of the scales
+  double distortion_linf = 0;  ///< largest change of a feature, in units of its scale
+  double first_logit = 0, last_logit = 0;  ///< output of the first class before and after
   std::uint64_t evaluations = 0;
   AttackOutcome outcome = AttackOutcome::budget;
   std::vector<AttackStep> path;     ///< steps that are kept; empty where random found nothing
@@ -114,7 +192,7 @@ struct AttackRow {
 };
 
 /// Throws Error for options that cannot be, or that this model or rows of this width do not go with.
-void check_attack(const AttackOptions& options, const ModelInfo& model, std::size_t inputs);
+void check_attack(const AttackOptions& options, const Model& model, std::size_t inputs);
 
 /// Options for rows that are images of this shape, if they are any: pixels move whole, and stay between 0 and
 /// 255 or the narrower bounds that are given.
