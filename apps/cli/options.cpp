@@ -17,7 +17,8 @@ namespace harmonia {
 namespace {
 
 constexpr const char* kModelForms =
-    "net.onnx, net.pt (TorchScript), booster.json or .ubj (XGBoost), booster.txt (LightGBM), fn:NAME[?n=N], cmd:PROGRAM ARGS, "
+    "net.onnx, net.pt (TorchScript), booster.json or .ubj (XGBoost), booster.txt (LightGBM), fn:NAME[?n=N], "
+    "cmd:PROGRAM ARGS, "
     "http(s)://host/v2/models/NAME";
 constexpr const char* kDataForms =
     "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; of images a folder, a .png or .jpg file, "

@@ -162,9 +162,10 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
   }
   throw Error(
       ErrorCode::usage,
-      fmt::format("model '{}' is of no known kind; expected a model file (net.onnx, net.pt, XGBoost's .json or .ubj, "
-                  "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
-                  address));
+      fmt::format(
+          "model '{}' is of no known kind; expected a model file (net.onnx, net.pt, XGBoost's .json or .ubj, "
+          "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
+          address));
 }
 
 [[noreturn]] void throw_too_large(const std::string& path) {
@@ -194,10 +195,11 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
                     options.headers.empty() ? "--ca-file" : "--header", address, kind.name));
   }
   if (options.device != "cpu" && kind.open != open_torch_model) {
-    throw Error(ErrorCode::usage,
-                fmt::format("--device {}: model {} is of kind {}, which runs where it is; expected a TorchScript "
-                            "file (net.pt)",
-                            options.device, address, kind.name));
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("--device {}: model {} is of kind {}, which runs where it is; expected a TorchScript "
+                    "file (net.pt)",
+                    options.device, address, kind.name));
   }
   if (!options.output_name.empty() && !kind.named_outputs) {
     throw Error(ErrorCode::usage,

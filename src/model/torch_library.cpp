@@ -53,7 +53,8 @@ template <class Function>
 Function& function_of(void* library, const char* name, const std::string& model, const fs::path& path) {
   void* const found = dlsym(library, name);
   if (found == nullptr)
-    fail(model, fmt::format("{}; {} has no {}: expected what 'make torch' builds", kFile, path.string(), name));
+    fail(model,
+         fmt::format("{}; {} has no {}: expected what 'make torch' builds", kFile, path.string(), name));
   return *reinterpret_cast<Function*>(found);
 }
 
@@ -64,12 +65,13 @@ TorchOpenFunction& load(const std::string& model) {
                             "it, HARMONIA_TORCH names one elsewhere",
                             kFile, HARMONIA_LIBDIR));
   }
-  // Local: its hundreds of libraries answer nobody else's calls. It stays, as libtorch has threads of its own.
+  // Local: its hundreds of libraries answer nobody else's calls. It stays, as libtorch has threads of its
+  // own.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
-    fail(model, fmt::format("{}, which cannot be loaded: {}; 'make torch' builds it",
-                            kFile, why == nullptr ? path.string() : sentence(why)));
+    fail(model, fmt::format("{}, which cannot be loaded: {}; 'make torch' builds it", kFile,
+                            why == nullptr ? path.string() : sentence(why)));
   }
   const TorchInterface& built =
       *function_of<TorchInterfaceFunction>(library, kTorchInterfaceName, model, path)();

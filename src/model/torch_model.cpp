@@ -24,7 +24,8 @@ std::string fault(std::string_view bytes) {
   if (bytes.empty()) return "is empty";
   if (!bytes.starts_with(kZip)) {
     const bool pickle = bytes.starts_with('\x80');
-    return pickle ? "is a pickle, as torch.save wrote before PyTorch 1.6: it has no code" : "is no TorchScript";
+    return pickle ? "is a pickle, as torch.save wrote before PyTorch 1.6: it has no code"
+                  : "is no TorchScript";
   }
   const std::size_t tail = std::min(bytes.size(), kLongestZipEnd);
   if (!holds(bytes.substr(bytes.size() - tail), kZipEnd)) return "is cut off: its archive has no end";

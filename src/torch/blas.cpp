@@ -19,10 +19,11 @@ void require_fast_blas(const std::string& model) {
   const std::filesystem::path library = std::filesystem::canonical(found.dli_fname, unknown);
   // Debian keeps every BLAS in a folder of its name; the reference is simply 'blas'.
   if (unknown || library.parent_path().filename() != "blas") return;
-  throw Error(ErrorCode::usage,
-              fmt::format("model {}: libtorch would run on the reference BLAS ({}), which is up to a hundred times "
-                          "slower; 'scripts/setup.sh libtorch' installs OpenBLAS, 'make torch' builds with it",
-                          model, library.string()));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("model {}: libtorch would run on the reference BLAS ({}), which is up to a hundred times "
+                  "slower; 'scripts/setup.sh libtorch' installs OpenBLAS, 'make torch' builds with it",
+                  model, library.string()));
 }
 
 }  // namespace harmonia

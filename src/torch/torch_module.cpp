@@ -26,7 +26,8 @@ constexpr std::size_t kDeviceFactor = 16;                    // a GPU wants that
 constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
 constexpr std::size_t kExampleRows = 2;    // one would not tell rows from outputs
 
-// The sentence of an error that matters: libtorch puts places in its own source and in the module's around it.
+// The sentence of an error that matters: libtorch puts places in its own source and in the module's around
+// it.
 std::string reason(const std::exception& error) {
   const auto* const own = dynamic_cast<const c10::Error*>(&error);
   const std::string_view text = own != nullptr ? own->what_without_backtrace() : error.what();
@@ -49,14 +50,16 @@ c10::Device device_of(const TorchRequest& request) {
   };
   int index = 0;
   if (name != "cuda") {
-    const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
-                          std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool numbered =
+        name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
+        std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!numbered) refuse("is no device; expected cpu, cuda or cuda:N");
     index = std::stoi(name.substr(5));
   }
   const auto count = static_cast<int>(torch::cuda::is_available() ? torch::cuda::device_count() : 0);
   if (count == 0) {
-    refuse(fmt::format("libtorch {} finds no GPU here, or was built without CUDA; expected cpu", TORCH_VERSION));
+    refuse(
+        fmt::format("libtorch {} finds no GPU here, or was built without CUDA; expected cpu", TORCH_VERSION));
   }
   if (index >= count) refuse(fmt::format("there is no such GPU; expected cuda:0 … cuda:{}", count - 1));
   return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
@@ -94,13 +97,10 @@ at::ScalarType type_of(const torch::jit::Module& module) {
   return at::kFloat;
 }
 
-// Threads are the caller's: calls run side by side, each on the thread that makes it. libtorch's own number is
-// kept by every thread for itself.
+// Threads are the caller's: calls run side by side, each on the thread that makes it. Every thread keeps
+// libtorch's number for itself.
 void run_on_this_thread_alone() {
-  thread_local bool done = false;
-  if (done) return;
-  at::set_num_threads(1);
-  done = true;
+  if (at::get_num_threads() != 1) at::set_num_threads(1);
 }
 
 class TorchModel final : public Model, public Differentiable {
@@ -167,7 +167,8 @@ class TorchModel final : public Model, public Differentiable {
     const bool single = x.scalar() == Scalar::float32;
     const void* const data = single ? static_cast<const void*>(x.as<float>().data) : x.as<double>().data;
     // libtorch has no word for memory that it may not write to, and does not write to it here.
-    const at::Tensor rows = torch::from_blob(const_cast<void*>(data), shape, single ? at::kFloat : at::kDouble);
+    const at::Tensor rows =
+        torch::from_blob(const_cast<void*>(data), shape, single ? at::kFloat : at::kDouble);
     return rows.to(at::TensorOptions(device_).dtype(type_), /*non_blocking=*/false, /*copy=*/true);
   }
 
@@ -199,19 +200,20 @@ class TorchModel final : public Model, public Differentiable {
   }
 
   [[noreturn]] void refuse_type(const std::string& found) const {
-    throw Error(ErrorCode::model,
-                fmt::format("model {} answers with {}; expected a tensor of numbers, rows × outputs, or a tuple "
-                            "or list that begins with one",
-                            info_.name, found));
+    throw Error(
+        ErrorCode::model,
+        fmt::format("model {} answers with {}; expected a tensor of numbers, rows × outputs, or a tuple "
+                    "or list that begins with one",
+                    info_.name, found));
   }
 
   [[noreturn]] void refuse_shape(const at::Tensor& out, std::size_t rows) const {
     const std::vector<std::int64_t> shape(out.sizes().begin(), out.sizes().end());
-    throw Error(ErrorCode::model,
-                fmt::format("model {} answers {} with a tensor of shape [{}]; expected {}", info_.name,
-                            counted(rows, "row"), fmt::join(shape, ", "),
-                            info_.outputs == 0 ? "as many rows"
-                                               : fmt::format("[{}, {}]", rows, info_.outputs)));
+    throw Error(
+        ErrorCode::model,
+        fmt::format("model {} answers {} with a tensor of shape [{}]; expected {}", info_.name,
+                    counted(rows, "row"), fmt::join(shape, ", "),
+                    info_.outputs == 0 ? "as many rows" : fmt::format("[{}, {}]", rows, info_.outputs)));
   }
 
   static void copy_out(const at::Tensor& from, double* to) {
