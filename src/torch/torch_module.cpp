@@ -24,22 +24,23 @@ constexpr std::size_t kBatchRows = 512;
 constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
 constexpr std::size_t kDeviceFactor = 16;                    // a GPU wants that many times more at once
 constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
-constexpr std::size_t kExampleRows = 2;    // one would not tell rows from outputs
+constexpr std::size_t kLongestErrorName = 24;
+constexpr std::size_t kExampleRows = 2;  // one would not tell rows from outputs
 
 // The sentence of an error that matters: libtorch puts places in its own source and in the module's around
 // it.
 std::string reason(const std::exception& error) {
   const auto* const own = dynamic_cast<const c10::Error*>(&error);
   const std::string_view text = own != nullptr ? own->what_without_backtrace() : error.what();
-  std::string_view last, named;
+  std::string_view first, named;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = trim(text.substr(at, end - at));
-    if (!line.empty() && last.empty()) last = line;
-    if (line.find("Error: ") < 24) named = line;
+    if (first.empty()) first = line;
+    if (line.find("Error: ") < kLongestErrorName) named = text.substr(at);
     at = end + 1;
   }
-  return sentence(named.empty() ? last : named);
+  return sentence(named.empty() ? first : named);
 }
 
 c10::Device device_of(const TorchRequest& request) {
@@ -251,7 +252,7 @@ class TorchModel final : public Model, public Differentiable {
         ask(example);
         info_.row_shape = row;
         return;
-      } catch (const Error& refused) {
+      } catch (const Error&) {
         if (!answers_plain(example)) throw;
         return;
       }
