@@ -8,7 +8,7 @@
 #include "harmonia/core/error.hpp"
 
 // Nothing here where libtorch has its matrix products inside.
-extern "C" __attribute__((weak)) void sgemm_();
+extern "C" __attribute__((weak)) void sgemm_();  // NOLINT(readability-identifier-naming): BLAS names it so
 
 namespace harmonia {
 

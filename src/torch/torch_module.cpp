@@ -189,7 +189,7 @@ class TorchModel final : public Model, public Differentiable {
 
   at::Tensor tensor_of(const c10::IValue& value) const {
     if (value.isTensor()) {
-      const at::Tensor tensor = value.toTensor();
+      at::Tensor tensor = value.toTensor();
       if (!tensor.defined() || tensor.is_complex()) refuse_type("complex numbers or nothing");
       return tensor;
     }
