@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup build program test test-release test-asan test-tsan fuzz demo demo-functions bench format check-format tidy clean
+.PHONY: help setup build program torch test test-release test-asan test-tsan fuzz demo demo-functions bench format check-format tidy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s%s\n", $$1, $$2}' Makefile
@@ -23,8 +23,13 @@ program:
 	@$(configure)
 	cmake --build build --parallel $(JOBS) --target harmonia_cli
 
+torch: ## build libharmonia_torch too, which runs TorchScript models; installs libtorch, some 500 MB
+	@scripts/setup.sh libtorch
+	@$(configure) -DHARMONIA_WITH_TORCH=ON
+	cmake --build build --parallel $(JOBS) --target harmonia_torch harmonia_cli
+
 test: export HARMONIA_TIDY_SECONDS ?= 600
-test: setup build test-release test-asan test-tsan fuzz check-format tidy ## every test, with sanitizers, fuzzing, format and clang-tidy
+test: setup torch build test-release test-asan test-tsan fuzz check-format tidy ## every test, with sanitizers, fuzzing, format and clang-tidy
 	@scripts/count_tests.sh build build-asan build-tsan
 
 test-release: ## the tests of build/, in C++ and Python
@@ -57,6 +62,7 @@ demo-functions: program ## measure functions whose gamma is known
 bench: build ## run the benchmarks
 	@venv=$$(scripts/setup.sh --venv) && "$$venv/bin/python" bench/onnx_models.py build/bench/models && \
 	  "$$venv/bin/python" bench/tree_models.py build/bench/models || echo "bench: 'make setup' makes what trains the models"
+	@[ ! -x build/bench/torch_bench ] || /usr/bin/python3 bench/torch_models.py build/bench/models
 	@for program in build/bench/*_bench; do if [ -x "$$program" ]; then echo "== $$program"; "$$program" || exit 1; fi; done
 
 format: ## put all C++ into form

@@ -7,6 +7,9 @@ install(TARGETS harmonia EXPORT harmonia-targets ARCHIVE DESTINATION ${CMAKE_INS
 if(TARGET harmonia_cli)
   install(TARGETS harmonia_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET harmonia_torch)
+  install(TARGETS harmonia_torch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(HARMONIA_ONNXRUNTIME_BUNDLED)
   # The library that was fetched goes along, into a folder of ours: it is no system-wide ONNX Runtime.

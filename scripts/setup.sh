@@ -4,6 +4,7 @@
 #   scripts/setup.sh [test]   those, the test tools, and a Python environment outside the repository
 #   scripts/setup.sh study    the compiler and the libraries, and an environment for the experiments' plots
 #   scripts/setup.sh torch    PyTorch for Debian's own Python, and a BLAS that it is fast with
+#   scripts/setup.sh libtorch  those, and the headers that libharmonia_torch is built with
 #   scripts/setup.sh mnist    the MNIST images, outside the repository
 #   scripts/setup.sh fashion  the Fashion-MNIST images, outside the repository
 #   scripts/setup.sh images   photographs, and networks that classify them, outside the repository
@@ -27,6 +28,7 @@ test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev pyt
 # libtorch takes whatever BLAS is selected, and Debian's reference BLAS is up to a hundred times slower. This flavour shares
 # libtorch's threads. It is chosen by LD_LIBRARY_PATH for one process; the machine's own choice stays as it is.
 torch_packages=(python3-torch libopenblas0-openmp)
+libtorch_packages=(libtorch-dev)  # 510 MB with what it needs
 requirements=tests/requirements.txt
 case "$*" in study | images | "--venv study") requirements=experiments/requirements.txt ;; esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
@@ -304,6 +306,10 @@ case "${1:-test}" in
   torch)
     install_packages "${torch_packages[@]}"
     ;;
+  libtorch)
+    install_packages "${build_packages[@]}" "${torch_packages[@]}" "${libtorch_packages[@]}"
+    openblas_path >/dev/null || fail "libopenblas0-openmp has no libblas.so.3: libtorch would run on the reference BLAS, up to a hundred times slower"
+    ;;
   mnist)
     install_mnist
     ;;
@@ -337,6 +343,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, torch, mnist, fashion, images, --onnxruntime, --venv, --openblas, --mnist, --fashion or --images"
+    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, --onnxruntime, --venv, --openblas, --mnist, --fashion or --images"
     ;;
 esac

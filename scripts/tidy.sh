@@ -21,6 +21,10 @@ else
     find src apps tests bench experiments -name '*.cpp' | sort
     [ ! -e build-python/compile_commands.json ] || ls python/src/*.cpp
   } | grep -E '\.cpp$' | grep -v '^tests/fuzz/' | awk '!seen[$0]++' | while read -r file; do [ ! -e "$file" ] || echo "$file"; done)
+  # clang cannot read libtorch's headers as C++20 (a vector of a type that is not complete).
+  mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '^src/torch/torch_module.cpp$')
+  # What is of libharmonia_torch only where that was built (make torch).
+  grep -q '/src/torch/' "$database" || mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -vE '^(src|tests)/torch/|^bench/torch_')
   [ -e build-python/compile_commands.json ] || mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '^python/')
 fi
 

@@ -44,3 +44,22 @@ def harmonia(program: Path):
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def torch_library(build_dir: Path) -> Path:
+    """libharmonia_torch, where it is built (make torch)."""
+    path = build_dir / "libharmonia_torch.so"
+    if not path.is_file():
+        pytest.skip(f"no {path}; 'make torch' builds it")
+    return path
+
+
+@pytest.fixture(scope="session")
+def torch_models(torch_library: Path, tmp_path_factory) -> Path:
+    """A folder with the TorchScript files of support/torch_models.py, made by Debian's own Python."""
+    folder = tmp_path_factory.mktemp("torch")
+    script = ROOT / "tests" / "support" / "torch_models.py"
+    made = subprocess.run(["/usr/bin/python3", script, folder], capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    return folder

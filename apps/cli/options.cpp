@@ -17,7 +17,8 @@ namespace harmonia {
 namespace {
 
 constexpr const char* kModelForms =
-    "net.onnx, booster.json or .ubj (XGBoost), booster.txt (LightGBM), fn:NAME[?n=N], cmd:PROGRAM ARGS, "
+    "net.onnx, net.pt (TorchScript), booster.json or .ubj (XGBoost), booster.txt (LightGBM), fn:NAME[?n=N], "
+    "cmd:PROGRAM ARGS, "
     "http(s)://host/v2/models/NAME";
 constexpr const char* kDataForms =
     "rows.csv, rows.npy, grid:0..5x101,1..4x61, uniform:1000; of images a folder, a .png or .jpg file, "
@@ -73,6 +74,10 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       .add_option("--model-output", o.model_options.output_name,
                   "name of the output to use, of a model that has several; of an ONNX file any value in "
                   "its graph [the first that holds real numbers: probabilities, not the label]")
+      ->group("Model");
+  command
+      .add_option("--device", o.model_options.device,
+                  "where a TorchScript model runs: cpu, cuda or cuda:N [cpu]")
       ->group("Model");
   command
       .add_flag("--margin", o.model_options.margin,

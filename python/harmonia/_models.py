@@ -39,6 +39,7 @@ class ModelAddress:
     output_name: str = ""  #: which of the model's outputs, if it has several
     timeout: float = 60.0  #: seconds to wait for one answer
     retries: int = 4  #: further tries after a 5xx answer or a lost connection
+    device: str = "cpu"  #: where a TorchScript model runs: cpu, cuda or cuda:N
 
     def text(self) -> str:
         return os.fspath(self.address)
@@ -62,6 +63,7 @@ class ModelAddress:
             bool(choice.missing),
             choice.margin,
             images or _native.Images(),
+            self.device,
         )
 
 

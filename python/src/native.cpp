@@ -115,7 +115,8 @@ void bind_model(nb::module_& m) {
       "open_model",
       [](const std::string& address, const std::vector<double>& example, const std::string& kind,
          const std::vector<std::string>& headers, const std::string& ca_file, const std::string& output_name,
-         double timeout, int retries, bool binary, bool missing, bool margin, const AskedImages& images) {
+         double timeout, int retries, bool binary, bool missing, bool margin, const AskedImages& images,
+         const std::string& device) {
         return open_address(address,
                             {.kind = kind,
                              .headers = headers,
@@ -126,11 +127,12 @@ void bind_model(nb::module_& m) {
                              .stop = {},
                              .binary = binary,
                              .takes_missing = missing,
+                             .device = device,
                              .margin = margin},
                             example, images);
       },
       "address"_a, "example"_a, "kind"_a, "headers"_a, "ca_file"_a, "output_name"_a, "timeout"_a, "retries"_a,
-      "binary"_a, "missing"_a, "margin"_a, "images"_a);
+      "binary"_a, "missing"_a, "margin"_a, "images"_a, "device"_a);
   m.def(
       "needs_example",
       [](const std::string& address, const std::string& kind) {

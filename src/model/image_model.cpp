@@ -158,8 +158,9 @@ std::unique_ptr<Model> make_image_model(std::unique_ptr<Model> model, const Imag
 
 bool measures_logits(const std::string& address, const ModelOptions& options, const ImageDescription& d) {
   std::error_code ignored;
-  return options.margin || (d.probabilities && options.output_name.empty() &&
-                            std::filesystem::is_regular_file(address, ignored));
+  return options.margin ||
+         (d.probabilities && options.output_name.empty() &&
+          std::filesystem::is_regular_file(address, ignored) && has_margin(address, options));
 }
 
 std::unique_ptr<Model> open_image_model(const std::string& address, const ModelOptions& options,

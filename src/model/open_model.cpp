@@ -20,6 +20,7 @@
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/model/http_model.hpp"
 #include "harmonia/model/onnx_model.hpp"
+#include "harmonia/model/torch_model.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "model_file.hpp"
 #include "onnx_graph.hpp"
@@ -82,6 +83,10 @@ bool has_suffix(const std::string& address, std::initializer_list<std::string_vi
   return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return address.ends_with(suffix); });
 }
 
+bool is_torch(const std::string& address, std::string_view head) {
+  return has_suffix(address, {".pt", ".pth"}) || looks_like_torch(head);
+}
+
 // JSON or UBJSON with a learner, or what the name says is XGBoost's: its reader tells what else it is.
 bool is_xgboost(const std::string& address, std::string_view head) {
   if (head.starts_with("binf")) return true;  // XGBoost's own format of before 1.0
@@ -135,6 +140,7 @@ constexpr std::array kKinds{
     Kind{"http", is_http, open_http_model, 1, false, true},
     Kind{"onnx-trees", is_onnx_trees, open_onnx_trees, 0, true, true},
     Kind{"onnx", is_onnx, open_onnx_model, 0, true, true, onnx_needs_example},
+    Kind{"torch", is_torch, open_torch_model, 2, false, false},
     Kind{"xgboost", is_xgboost, open_xgboost, 0, true, false},
     Kind{"lightgbm", is_lightgbm, open_lightgbm, 0, true, false},
 };
@@ -156,9 +162,10 @@ const Kind& kind_of(const std::string& address, const ModelOptions& options) {
   }
   throw Error(
       ErrorCode::usage,
-      fmt::format("model '{}' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, "
-                  "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
-                  address));
+      fmt::format(
+          "model '{}' is of no known kind; expected a model file (net.onnx, net.pt, XGBoost's .json or .ubj, "
+          "LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME",
+          address));
 }
 
 [[noreturn]] void throw_too_large(const std::string& path) {
@@ -178,7 +185,7 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
   if (options.margin && !kind.file) {
     throw Error(ErrorCode::usage,
                 fmt::format("--margin: model {} is of kind {}, whose answers are taken as they are; "
-                            "expected a model file",
+                            "expected an ONNX, XGBoost or LightGBM file",
                             address, kind.name));
   }
   if ((!options.headers.empty() || !options.ca_file.empty()) && kind.open != open_http_model) {
@@ -186,6 +193,13 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
         ErrorCode::usage,
         fmt::format("{}: model {} is of kind {}, and no server; expected http(s)://host/v2/models/NAME",
                     options.headers.empty() ? "--ca-file" : "--header", address, kind.name));
+  }
+  if (options.device != "cpu" && kind.open != open_torch_model) {
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("--device {}: model {} is of kind {}, which runs where it is; expected a TorchScript "
+                    "file (net.pt)",
+                    options.device, address, kind.name));
   }
   if (!options.output_name.empty() && !kind.named_outputs) {
     throw Error(ErrorCode::usage,
@@ -195,9 +209,13 @@ std::unique_ptr<Model> open_model(const std::string& address, const ModelOptions
   try {
     return kind.open(address, options, example);
   } catch (const std::bad_alloc&) {
-    if (!kind.file) throw;
+    if (!kind.file && kind.open != open_torch_model) throw;
     throw_too_large(address);
   }
+}
+
+bool has_margin(const std::string& address, const ModelOptions& options) {
+  return kind_of(address, options).file;
 }
 
 bool is_server(const std::string& address, const ModelOptions& options) {

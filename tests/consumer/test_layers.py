@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 STAGES = ["core", "data", "ball", "model", "measure", "search", "text", "monitor", "report"]
+LIBRARIES = {"torch": "model"}  # folders that are a library of their own, and the stage whose rules they follow
 NO_JSON = ["core", "data", "ball", "model", "measure"]
 JSON_ALLOWED = re.compile(r"src/(data/json_text|model/inference_protocol)[a-z_]*\.(cpp|hpp)")
-THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime", "pugixml", "png.h", "jpeglib.h", "stb/")
+THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime", "pugixml", "png.h", "jpeglib.h", "stb/", "torch/", "ATen/")
 # Libraries that are hidden behind one source file each.
-ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime", "png.h": "libpng", "jpeglib.h": "libjpeg", "stb/": "stb"}
+ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime", "png.h": "libpng", "jpeglib.h": "libjpeg", "stb/": "stb", "torch/": "libtorch"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -19,7 +20,7 @@ def files_of(root: Path) -> list[str]:
 
 def stage_of(file: str) -> str | None:
     match = re.match(r"(?:include/harmonia|src)/([^/]+)/", file)
-    return match.group(1) if match else None
+    return LIBRARIES.get(match.group(1), match.group(1)) if match else None
 
 
 def violations(root: Path) -> list[str]:

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace harmonia {
+
+/// Throws Error(usage), naming `model`, if libtorch's matrix products are those of the reference BLAS, which
+/// is up to a hundred times slower than any other.
+void require_fast_blas(const std::string& model);
+
+}  // namespace harmonia

@@ -1,0 +1,316 @@
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/cuda.h>
+#include <torch/script.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+#include "blas.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
+#include "torch_interface.hpp"
+
+namespace harmonia {
+namespace {
+
+// Rows a call: enough that a call's own cost and the reading of the weights do not show, few enough that
+// what lies between two layers stays in the cache.
+constexpr std::size_t kBatchRows = 512;
+constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
+constexpr std::size_t kDeviceFactor = 16;                    // a GPU wants that many times more at once
+constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
+constexpr std::size_t kLongestErrorName = 24;
+constexpr std::size_t kExampleRows = 2;  // one would not tell rows from outputs
+
+// The sentence of an error that matters: libtorch puts places in its own source and in the module's around
+// it.
+std::string reason(const std::exception& error) {
+  const auto* const own = dynamic_cast<const c10::Error*>(&error);
+  const std::string_view text = own != nullptr ? own->what_without_backtrace() : error.what();
+  std::string_view first, named;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = trim(text.substr(at, end - at));
+    if (first.empty()) first = line;
+    if (line.find("Error: ") < kLongestErrorName) named = text.substr(at);
+    at = end + 1;
+  }
+  return sentence(named.empty() ? first : named);
+}
+
+c10::Device device_of(const TorchRequest& request) {
+  const std::string& name = request.options->device;
+  if (name == "cpu") return c10::kCPU;
+  const auto refuse = [&](const std::string& found) {
+    throw Error(ErrorCode::usage, fmt::format("--device {}: {}", name, found));
+  };
+  int index = 0;
+  if (name != "cuda") {
+    const bool numbered =
+        name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
+        std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!numbered) refuse("is no device; expected cpu, cuda or cuda:N");
+    index = std::stoi(name.substr(5));
+  }
+  const auto count = static_cast<int>(torch::cuda::is_available() ? torch::cuda::device_count() : 0);
+  if (count == 0) {
+    refuse(
+        fmt::format("libtorch {} finds no GPU here, or was built without CUDA; expected cpu", TORCH_VERSION));
+  }
+  if (index >= count) refuse(fmt::format("there is no such GPU; expected cuda:0 … cuda:{}", count - 1));
+  return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+torch::jit::Module load(TorchRequest& request, c10::Device device) {
+  try {
+    std::istringstream in(std::move(request.bytes));
+    torch::jit::Module module = torch::jit::load(in, device);
+    if (!module.find_method("forward")) throw std::runtime_error("it has no method 'forward'");
+    module.eval();
+    for (const at::Tensor& parameter : module.parameters()) parameter.requires_grad_(false);
+    return module;
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::input, fmt::format("model {} cannot be loaded by libtorch {}: {}", request.path,
+                                              TORCH_VERSION, reason(error)));
+  }
+}
+
+// Weights as constants, and what follows from that worked out once. Not every module can be frozen.
+torch::jit::Module frozen(const torch::jit::Module& module) {
+  try {
+    return torch::jit::freeze(module);
+  } catch (const std::exception&) {
+    return module;
+  }
+}
+
+// The type of the weights; of a module without any, single precision.
+at::ScalarType type_of(const torch::jit::Module& module) {
+  for (const at::Tensor& parameter : module.parameters())
+    if (parameter.is_floating_point()) return parameter.scalar_type();
+  for (const at::Tensor& buffer : module.buffers())
+    if (buffer.is_floating_point()) return buffer.scalar_type();
+  return at::kFloat;
+}
+
+// Threads are the caller's: calls run side by side, each on the thread that makes it. Every thread keeps
+// libtorch's number for itself.
+void run_on_this_thread_alone() {
+  if (at::get_num_threads() != 1) at::set_num_threads(1);
+}
+
+class TorchModel final : public Model, public Differentiable {
+ public:
+  explicit TorchModel(TorchRequest& request)
+      : device_(device_of(request)), module_(load(request, device_)), type_(type_of(module_)) {
+    module_ = frozen(module_);
+    info_.name = request.path;
+    info_.kind = "torch";
+    info_.sha256 = request.sha256;
+    info_.scalar = type_ == at::kDouble ? Scalar::float64 : Scalar::float32;
+    info_.takes_missing = request.options->takes_missing;
+    info_.example_rows = kExampleRows;
+    if (device_.is_cuda()) info_.preferred_threads = kDeviceThreads;
+    learn_shapes(request);
+    set_batch();
+    if (info_.outputs == 1) info_.binary = request.options->binary;
+  }
+
+  const ModelInfo& info() const override { return info_; }
+  const Differentiable* differentiable() const override { return this; }
+
+  void evaluate(RowsView x, MutableRowsView y) const override {
+    guarded([&] {
+      const at::NoGradGuard no_gradients;
+      copy_out(answer(input(x), x.rows()), y.data);
+    });
+  }
+
+  void gradient(RowsView x, const ByOutputs& by_outputs, MutableRowsView y,
+                MutableRowsView gradients) const override {
+    guarded([&] {
+      const at::AutoGradMode with_gradients(true);
+      const at::Tensor leaf = input(x).requires_grad_();
+      // A copy, because a module may work in place, which a leaf forbids.
+      const at::Tensor out = answer(leaf.clone(), x.rows());
+      copy_out(out.detach(), y.data);
+      Matrix<double> weights(x.rows(), info_.outputs);
+      for (std::size_t i = 0; i < x.rows(); ++i)
+        by_outputs(i, {y.row(i), info_.outputs}, {weights.row(i), info_.outputs});
+      copy_out(pull_back(out, leaf, weights), gradients.data);
+    });
+  }
+
+ private:
+  template <class Call>
+  void guarded(const Call& call) const {
+    run_on_this_thread_alone();
+    // Without this libtorch compiles the graph anew for sizes that it has not seen.
+    const torch::jit::GraphOptimizerEnabledGuard as_it_is(false);
+    try {
+      call();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw Error(ErrorCode::model, fmt::format("model {} failed: {}", info_.name, reason(error)));
+    }
+  }
+
+  // Rows × the shape of a row, in memory of its own: a module may work in place.
+  at::Tensor input(RowsView x) const {
+    std::vector<std::int64_t> shape = shape_;
+    shape.front() = static_cast<std::int64_t>(x.rows());
+    const bool single = x.scalar() == Scalar::float32;
+    const void* const data = single ? static_cast<const void*>(x.as<float>().data) : x.as<double>().data;
+    // libtorch has no word for memory that it may not write to, and does not write to it here.
+    const at::Tensor rows =
+        torch::from_blob(const_cast<void*>(data), shape, single ? at::kFloat : at::kDouble);
+    return rows.to(at::TensorOptions(device_).dtype(type_), /*non_blocking=*/false, /*copy=*/true);
+  }
+
+  // What the module answers, rows × outputs once these are known.
+  at::Tensor answer(const at::Tensor& x, std::size_t rows) const {
+    // forward() is not marked const, and changes nothing of a module in evaluation mode.
+    at::Tensor out = tensor_of(const_cast<torch::jit::Module&>(module_).forward({x}));
+    const auto count = static_cast<std::int64_t>(rows);
+    const bool row_by_row = out.dim() > 0 && out.size(0) == count && out.numel() > 0;
+    // A single row may have lost its dimension on the way (squeeze).
+    const bool single_row = rows == 1 && info_.outputs > 0;
+    if (!row_by_row && !single_row) refuse_shape(out, rows);
+    out = out.reshape({count, -1});
+    if (info_.outputs > 0 && out.size(1) != static_cast<std::int64_t>(info_.outputs)) refuse_shape(out, rows);
+    return out;
+  }
+
+  at::Tensor tensor_of(const c10::IValue& value) const {
+    if (value.isTensor()) {
+      at::Tensor tensor = value.toTensor();
+      if (!tensor.defined() || tensor.is_complex()) refuse_type("complex numbers or nothing");
+      return tensor;
+    }
+    if (value.isTuple() && !value.toTupleRef().elements().empty())
+      return tensor_of(value.toTupleRef().elements()[0]);
+    if (value.isTensorList() && !value.toTensorList().empty()) return value.toTensorList().get(0);
+    if (value.isList() && !value.toListRef().empty()) return tensor_of(value.toListRef()[0]);
+    refuse_type(value.tagKind());
+  }
+
+  [[noreturn]] void refuse_type(const std::string& found) const {
+    throw Error(
+        ErrorCode::model,
+        fmt::format("model {} answers with {}; expected a tensor of numbers, rows × outputs, or a tuple "
+                    "or list that begins with one",
+                    info_.name, found));
+  }
+
+  [[noreturn]] void refuse_shape(const at::Tensor& out, std::size_t rows) const {
+    const std::vector<std::int64_t> shape(out.sizes().begin(), out.sizes().end());
+    throw Error(
+        ErrorCode::model,
+        fmt::format("model {} answers {} with a tensor of shape [{}]; expected {}", info_.name,
+                    counted(rows, "row"), fmt::join(shape, ", "),
+                    info_.outputs == 0 ? "as many rows" : fmt::format("[{}, {}]", rows, info_.outputs)));
+  }
+
+  static void copy_out(const at::Tensor& from, double* to) {
+    const at::Tensor rows = from.to(at::TensorOptions(at::kCPU).dtype(at::kDouble)).contiguous();
+    std::copy_n(rows.data_ptr<double>(), rows.numel(), to);
+  }
+
+  // The gradient by x of the sum of out × weights; of an answer that does not depend on x it is zero.
+  at::Tensor pull_back(const at::Tensor& out, const at::Tensor& x, Matrix<double>& weights) const {
+    if (!out.requires_grad()) return at::zeros_like(x);
+    const at::Tensor by = torch::from_blob(weights.row(0), out.sizes(), at::kDouble)
+                              .to(at::TensorOptions(device_).dtype(out.scalar_type()));
+    const at::Tensor gradient = torch::autograd::grad({out}, {x}, {by}, /*retain_graph=*/{},
+                                                      /*create_graph=*/false, /*allow_unused=*/true)[0];
+    return gradient.defined() ? gradient : at::zeros_like(x);
+  }
+
+  // Asks the example, in the shape that rows have, and as plain lists of numbers if that is refused.
+  void learn_shapes(const TorchRequest& request) {
+    const std::vector<std::size_t>& row = request.options->row_shape;
+    info_.inputs = std::accumulate(row.begin(), row.end(), std::size_t{1}, std::multiplies<>());
+    if (row.empty()) info_.inputs = request.example.size();
+    if (info_.inputs == 0 || (!request.example.empty() && request.example.size() != info_.inputs)) {
+      throw Error(ErrorCode::input,
+                  fmt::format("model {} takes rows of {}; the data has {} columns", info_.name,
+                              row.empty() ? "an unknown width" : fmt::format("{}", fmt::join(row, "×")),
+                              request.example.size()));
+    }
+    std::vector<double> example(request.example.begin(), request.example.end());
+    example.resize(info_.inputs);
+    shape_.assign(1, 0);
+    shape_.insert(shape_.end(), row.begin(), row.end());
+    if (row.size() > 1) {
+      try {
+        ask(example);
+        info_.row_shape = row;
+        return;
+      } catch (const Error&) {
+        if (!answers_plain(example)) throw;
+        return;
+      }
+    }
+    shape_ = {0, static_cast<std::int64_t>(info_.inputs)};
+    ask(example);
+  }
+
+  bool answers_plain(const std::vector<double>& example) {
+    shape_ = {0, static_cast<std::int64_t>(info_.inputs)};
+    try {
+      ask(example);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  // Learns how many outputs there are.
+  void ask(const std::vector<double>& example) {
+    Matrix<double> rows(kExampleRows, info_.inputs);
+    for (std::size_t i = 0; i < kExampleRows; ++i) std::copy(example.begin(), example.end(), rows.row(i));
+    const std::vector<float> single(rows.row(0), rows.row(0) + kExampleRows * info_.inputs);
+    const RowsView x = info_.scalar == Scalar::float32
+                           ? RowsView(MatrixView<const float>{single.data(), kExampleRows, info_.inputs})
+                           : RowsView(std::as_const(rows).view());
+    guarded([&] {
+      const at::NoGradGuard no_gradients;
+      info_.outputs = static_cast<std::size_t>(answer(input(x), kExampleRows).size(1));
+    });
+  }
+
+  void set_batch() {
+    // What an image network has between two layers is many times its input.
+    const bool images = shape_.size() > 2;
+    const std::size_t rows =
+        images ? std::clamp<std::size_t>(kBatchPixels / info_.inputs, 1, kBatchRows) : kBatchRows;
+    info_.preferred_batch = device_.is_cuda() ? rows * kDeviceFactor : rows;
+  }
+
+  ModelInfo info_;
+  c10::Device device_;
+  torch::jit::Module module_;
+  at::ScalarType type_;
+  std::vector<std::int64_t> shape_;  // of a batch; its first number is that of the rows
+};
+
+}  // namespace
+}  // namespace harmonia
+
+extern "C" {
+
+__attribute__((visibility("default"))) const harmonia::TorchInterface* harmonia_torch_interface() {
+  return &harmonia::kTorchInterface;
+}
+
+__attribute__((visibility("default"))) harmonia::Model* harmonia_torch_open(harmonia::TorchRequest& request) {
+  harmonia::require_fast_blas(request.path);
+  return std::make_unique<harmonia::TorchModel>(request).release();
+}
+}
