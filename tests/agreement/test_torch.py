@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import jsonschema
 import numpy as np
 import pytest
 from PIL import Image
@@ -13,10 +14,11 @@ SINGLE = 1e-6  # of answers in float32
 
 
 @pytest.mark.parametrize("name", ["net", "net64", "traced", "dropout", "pair", "listed", "single", "squeezed", "whole"])
-def test_answers_are_those_of_pytorch(harmonia, torch_models, tmp_path, name):
+def test_answers_are_those_of_pytorch(harmonia, torch_models, tmp_path, root, name):
     model = torch_models / f"{name}.pt"
     got, result = answers(harmonia, tmp_path, model, np.load(torch_models / "rows.npy"))
     np.testing.assert_allclose(got, np.load(torch_models / f"answers-{name}.npy"), atol=1e-12 if name == "net64" else SINGLE)
+    jsonschema.validate(result, json.loads((root / "docs" / "result.schema.json").read_text()))
     assert result["model"]["kind"] == "torch"
     assert result["model"]["sha256"] == hashlib.sha256(model.read_bytes()).hexdigest()
 

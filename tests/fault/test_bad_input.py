@@ -98,7 +98,7 @@ def test_the_wrong_number_of_columns(fails, rows):
         (["fn:cone?angle=200", "uniform:3", "--radius", "1"], "function cone: angle is 200; expected between 0 and 180"),
         (["fn:ball-class?d=1", "uniform:3", "--radius", "1"], "function ball-class has no 'd'; expected n and r"),
         (["fn:shells", "uniform:3", "--radius", "1"], "function shells is of one variable; asked for 2"),
-        (["net.xyz", "uniform:3", "--radius", "1"], "model 'net.xyz' is of no known kind; expected a model file (net.onnx, XGBoost's .json or .ubj, LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME"),
+        (["net.xyz", "uniform:3", "--radius", "1"], "model 'net.xyz' is of no known kind; expected a model file (net.onnx, net.pt, XGBoost's .json or .ubj, LightGBM's .txt), fn:f1…f4, cmd:PROGRAM ARGS or http(s)://host/v2/models/NAME"),
         (["fn:f2", "rows.xlsx", "--radius", "1"], None),
         (["fn:f2", "uniform:3", "--radius", "1", "--precision", "0.1"], "precision needs a floor above 0: a gamma near 0 would otherwise never be precise"),
         (["fn:f2", "uniform:3", "--radius", "1", "--sample", "2", "--precision", "0.1", "--floor", "1"], None),
