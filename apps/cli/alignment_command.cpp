@@ -38,8 +38,7 @@ void AlignmentCommand::execute() {
   Subject what = open_subject(subject);
   if (run.dry_run) {
     const std::uint64_t rows = count_rows(*what.data);
-    fmt::print("{} = {} and nothing was asked of the model\n", counted(rows, "row"),
-               counted(rows, "gradient"));
+    fmt::print("{} = {}; nothing was asked of the model\n", counted(rows, "row"), counted(rows, "gradient"));
     return;
   }
   Run state = new_run(subject, run, stop);

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kBins = 20, kBar = 30;
 
 std::string intervals_text() {
-  return "intervals are those of the mean over the population that the rows stand for, taken as a random "
+  return "those of the mean over the population that the rows stand for, taken as a random "
          "sample of it; a row's own numbers are computed, not estimated";
 }
 
@@ -90,8 +90,8 @@ std::string bars(const AlignmentResult& result) {
 std::string alignment_text(const AlignmentResult& result) {
   if (result.cosine.rows == 0) return "no row has a gradient";
   return fmt::format(
-      "the cosine between a gradient and its part along the plane is {:.4g} on average, its square {:.4g}; "
-      "directions drawn at random have {:.4g} (the plane's {} of {} features)",
+      "the cosine between a gradient and its part along the plane is {:.4g} on average, its square {:.4g}, "
+      "where directions drawn at random have {:.4g} (the plane's {} of {} features)",
       result.cosine.mean, result.squared_cosine.mean, result.by_chance,
       counted(result.dimensions, "dimension"),
       std::llround(static_cast<double>(result.dimensions) / result.by_chance));

@@ -54,8 +54,8 @@ std::string title_of(const Json& results) {
   const Json& result = results.front();
   const std::string on = result.at("data").at("source");
   const std::string command = result.at("command");
-  const bool noisy = command == "stability" || command == "persistence" || command == "attack" ||
-                     command == "alignment";
+  const bool noisy =
+      command == "stability" || command == "persistence" || command == "attack" || command == "alignment";
   const std::string what = command == "boundary" ? "decision boundary"
                            : noisy               ? command
                                                  : "harmonic robustness";

@@ -7,6 +7,12 @@ import type { Theme } from "./theme";
 
 const style = { fontSize: "12px", background: "transparent", overflow: "visible" };
 
+const outcomeWords: { [name: string]: string } = {
+  flat: "the gradient is zero, and has no direction",
+  across: "nothing of the gradient is along the plane: no ratio",
+  budget: "the evaluations ran out before these were done",
+};
+
 interface Bar {
   from: number;
   to: number;
@@ -52,6 +58,10 @@ export function alignment(result: Result): HTMLElement | null {
   const chance = number(facts.by_chance) ?? 0;
   const counts = list(facts.histogram).map((v) => number(v) ?? 0);
   const measured = number(cosine.rows) ?? 0;
+  const others = Object.entries(outcomeWords).flatMap(([name, words]) => {
+    const rows = number(fields(facts.outcomes)[name]);
+    return rows === null ? [] : [`${counted(rows, "row")} ${name}: ${words}.`];
+  });
   return h(
     "div",
     {},
@@ -69,6 +79,7 @@ export function alignment(result: Result): HTMLElement | null {
         ),
         result.intervals !== null && h("p", { class: "note" }, `Intervals: ${result.intervals}.`),
       ),
+    others.length > 0 && section("Rows without all numbers", h("ul", { class: "outcomes" }, others.map((words) => h("li", {}, words)))),
   );
 }
 

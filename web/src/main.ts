@@ -63,7 +63,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     columns(result),
     explained(result),
     worst(result),
-    !noisy(result) && outcomes(result),
+    !noisy(result) && result.command !== "alignment" && outcomes(result),
     repeat(result),
   );
 }
