@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -25,8 +26,92 @@ constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that 
 class BlackBox::Worker {
  public:
   virtual ~Worker() = default;
-  /// Makes the next `count` points of the requests, those of the first one from `skip` on.
-  virtual RowsView put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) = 0;
+  /// Asks for the next points of the requests, as many as y has rows, those of the first one from `skip` on.
+  virtual void answer(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<double> y) = 0;
+};
+
+/// Says which points a model is to make.
+template <class T>
+class BlackBox::SendingWorker final : public Worker {
+ public:
+  explicit SendingWorker(const Model& model) : model_(model), inputs_(model.info().inputs) {}
+
+  void answer(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<double> y) override {
+    bases_.clear();
+    base_.clear();
+    first_.assign(1, 0);
+    column_.clear();
+    value_.clear();
+    for (auto request = requests.begin(); base_.size() < y.rows; ++request, skip = 0) {
+      const RowBall& ball = *request->ball;
+      last_ = {};  // of another row
+      if (request->centre && skip == 0) put(ball, 0, {});
+      if (request->centre && skip > 0) --skip;
+      const std::size_t points = ball.shape().points();
+      std::size_t p = skip % points;
+      for (std::uint64_t i = skip / points; i < request->count && base_.size() < y.rows; ++i, p = 0) {
+        const std::uint64_t unit = request->unit(i);
+        for (; p < points && base_.size() < y.rows; ++p) put(ball, unit, ball.place(unit, p));
+      }
+    }
+    const MatrixView<const T> bases{bases_.data(), bases_.size() / inputs_, inputs_};
+    model_.evaluate_made({bases, base_, first_, column_, value_}, y);
+  }
+
+ private:
+  void put(const RowBall& ball, std::uint64_t unit, const RowBall::Place& place) {
+    base_.push_back(place.dense ? put_dense(ball, unit, place) : base_of(ball, place));
+    if (!place.dense && place.own != RowBall::Place::kNone) replace(place.own, ball.own_coordinate(place));
+    if (!place.dense && place.block != RowBall::Place::kNone) {
+      ball.blocks().each(place.block, [&](std::size_t j) { replace(j, ball.block_coordinate(place, j)); });
+    }
+    first_.push_back(column_.size());
+  }
+
+  // The same base as one of the last two points, mostly: a point and its mirror image.
+  std::uint32_t base_of(const RowBall& ball, const RowBall::Place& place) {
+    for (const Base& known : last_) {
+      if (known.there && known.base == place.base && (known.radius == place.radius || place.base == 0))
+        return known.number;
+    }
+    std::swap(last_[0], last_[1]);
+    last_[0] = {true, place.base, place.radius, new_base()};
+    ball.fill(place, std::span<T>(bases_.data() + last_[0].number * inputs_, inputs_));
+    return last_[0].number;
+  }
+
+  std::uint32_t put_dense(const RowBall& ball, std::uint64_t unit, const RowBall::Place& place) {
+    direction_.resize(inputs_);
+    ball.direction(unit, direction_);
+    const std::uint32_t number = new_base();
+    ball.fill_dense(place, direction_, std::span<T>(bases_.data() + number * inputs_, inputs_));
+    return number;
+  }
+
+  std::uint32_t new_base() {
+    const std::size_t number = bases_.size() / inputs_;
+    bases_.resize(bases_.size() + inputs_);
+    return static_cast<std::uint32_t>(number);
+  }
+
+  void replace(std::size_t column, double value) {
+    column_.push_back(static_cast<std::uint32_t>(column));
+    value_.push_back(static_cast<double>(static_cast<T>(value)));
+  }
+
+  struct Base {
+    bool there = false;
+    double base = 0, radius = 0;
+    std::uint32_t number = 0;
+  };
+
+  const Model& model_;
+  std::size_t inputs_;
+  std::vector<T> bases_;
+  std::vector<std::uint32_t> base_, column_;
+  std::vector<std::size_t> first_;
+  std::vector<double> value_, direction_;
+  std::array<Base, 2> last_;
 };
 
 template <class T>
@@ -39,10 +124,10 @@ class BlackBox::TypedWorker final : public Worker {
     points_ = own_.row(0);
   }
 
-  RowsView put(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) override {
-    if (lent()) points_ = static_cast<T*>(model_.batch_memory(count));
-    put_all(requests, skip, count);
-    return MatrixView<const T>{points_, count, inputs_};
+  void answer(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<double> y) override {
+    if (lent()) points_ = static_cast<T*>(model_.batch_memory(y.rows));
+    put_all(requests, skip, y.rows);
+    model_.evaluate(MatrixView<const T>{points_, y.rows, inputs_}, y);
   }
 
  private:
@@ -191,18 +276,22 @@ class BlackBox::TypedWorker final : public Worker {
 
 BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
     : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
-  slots_ = neighbour_slots(model.info(), batch, pool_.threads());
+  // Points that the model makes take none of our memory.
+  slots_ = model.makes_points() && batch == 0 ? model.info().preferred_batch
+                                              : neighbour_slots(model.info(), batch, pool_.threads());
   wave_ = least_wave();
   for (std::size_t i = 0; i < pool_.threads(); ++i) {
-    if (model.info().scalar == Scalar::float32) {
-      workers_.push_back(std::make_unique<TypedWorker<float>>(model, slots_));
-    } else {
-      workers_.push_back(std::make_unique<TypedWorker<double>>(model, slots_));
-    }
+    workers_.push_back(model.info().scalar == Scalar::float32 ? make_worker<float>() : make_worker<double>());
   }
 }
 
 BlackBox::~BlackBox() = default;
+
+template <class T>
+std::unique_ptr<BlackBox::Worker> BlackBox::make_worker() const {
+  if (model_.makes_points()) return std::make_unique<SendingWorker<T>>(model_);
+  return std::make_unique<TypedWorker<T>>(model_, slots_);
+}
 
 std::size_t BlackBox::batch() const { return slots_ * pool_.threads(); }
 
@@ -235,10 +324,9 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
     const std::size_t count = std::min(size, total - first);
     const auto next = std::upper_bound(starts.begin(), starts.end(), first);
     const auto r = static_cast<std::size_t>(next - starts.begin()) - 1;
-    const RowsView points = workers_[worker]->put(requests.subspan(r), first - starts[r], count);
     const MatrixView<double> y = answers.slice(first, count);
     run_.ledger.spend(count);
-    model_.evaluate(points, y);
+    workers_[worker]->answer(requests.subspan(r), first - starts[r], y);
     check(requests.subspan(r), first - starts[r], y);
   });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

@@ -39,6 +39,18 @@ class Preparation {
 
   std::size_t outputs() const { return pixels_ * model_channels_; }
 
+  // What replacing value j of an image replaces in the model's input: replace(place, value), once a channel
+  // that the value goes to.
+  template <class Replace>
+  void each(std::size_t j, float value, const Replace& replace) const {
+    const std::size_t pixel = j / channels_, channel = j % channels_;
+    for (std::size_t c = 0; c < model_channels_; ++c) {
+      if (source_[c] == channel)
+        replace(channels_first_ ? c * pixels_ + pixel : pixel * model_channels_ + c,
+                value * factor_[c] + offset_[c]);
+    }
+  }
+
   // The gradient by pixel values, from that by the model's input.
   void pull_back(const double* by_input, double* by_pixel) const {
     std::fill_n(by_pixel, pixels_ * channels_, 0.0);
@@ -98,6 +110,24 @@ class ImageModel final : public Model, public Differentiable {
 
   void evaluate(RowsView x, MutableRowsView y) const override {
     model_->evaluate(prepared(x.as<float>()), y);
+  }
+
+  bool makes_points() const override { return model_->makes_points(); }
+
+  void evaluate_made(const PointsToMake& points, MutableRowsView y) const override {
+    std::vector<std::size_t> first{0};
+    std::vector<std::uint32_t> column;
+    std::vector<double> value;
+    for (std::size_t i = 0; i < points.points(); ++i) {
+      for (std::size_t k = points.first[i]; k < points.first[i + 1]; ++k) {
+        prepare_.each(points.column[k], static_cast<float>(points.value[k]), [&](std::size_t to, float as) {
+          column.push_back(static_cast<std::uint32_t>(to));
+          value.push_back(static_cast<double>(as));
+        });
+      }
+      first.push_back(column.size());
+    }
+    model_->evaluate_made({prepared(points.bases.as<float>()), points.base, first, column, value}, y);
   }
 
   const Differentiable* differentiable() const override {

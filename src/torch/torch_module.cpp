@@ -22,7 +22,8 @@ namespace {
 // what lies between two layers stays in the cache.
 constexpr std::size_t kBatchRows = 512;
 constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
-constexpr std::size_t kDeviceFactor = 16;                    // a GPU wants that many times more at once
+constexpr std::size_t kDeviceRows = 8192;                    // a GPU wants many more at once
+constexpr std::size_t kDeviceValues = std::size_t{1} << 27U;
 constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
 constexpr std::size_t kLongestErrorName = 24;
 constexpr std::size_t kExampleRows = 2;  // one would not tell rows from outputs
@@ -131,6 +132,23 @@ class TorchModel final : public Model, public Differentiable {
     });
   }
 
+  // A GPU is sent a row once, and what of it is another number in each point.
+  bool makes_points() const override { return device_.is_cuda(); }
+
+  void evaluate_made(const PointsToMake& points, MutableRowsView y) const override {
+    guarded([&] {
+      const at::NoGradGuard no_gradients;
+      const at::Tensor bases =
+          input(points.bases).reshape({static_cast<std::int64_t>(points.bases.rows()), -1});
+      const std::vector<std::int64_t> base(points.base.begin(), points.base.end());
+      const at::Tensor made = bases.index_select(0, sent(base));
+      made.view({-1}).scatter_(0, sent(places(points)), sent(points.value).to(type_));
+      std::vector<std::int64_t> shape = shape_;
+      shape.front() = static_cast<std::int64_t>(points.points());
+      copy_out(answer(made.reshape(shape), points.points()), y.data);
+    });
+  }
+
   void gradient(RowsView x, const ByOutputs& by_outputs, MutableRowsView y,
                 MutableRowsView gradients) const override {
     guarded([&] {
@@ -171,6 +189,27 @@ class TorchModel final : public Model, public Differentiable {
     const at::Tensor rows =
         torch::from_blob(const_cast<void*>(data), shape, single ? at::kFloat : at::kDouble);
     return rows.to(at::TensorOptions(device_).dtype(type_), /*non_blocking=*/false, /*copy=*/true);
+  }
+
+  // Where the replacements are in all points as one list.
+  std::vector<std::int64_t> places(const PointsToMake& points) const {
+    std::vector<std::int64_t> places(points.column.size());
+    for (std::size_t i = 0; i < points.points(); ++i) {
+      for (std::size_t k = points.first[i]; k < points.first[i + 1]; ++k)
+        places[k] = static_cast<std::int64_t>(i * info_.inputs + points.column[k]);
+    }
+    return places;
+  }
+
+  // Numbers on the device.
+  at::Tensor sent(std::span<const std::int64_t> numbers) const { return sent_as(numbers, at::kLong); }
+  at::Tensor sent(std::span<const double> numbers) const { return sent_as(numbers, at::kDouble); }
+
+  template <class T>
+  at::Tensor sent_as(std::span<const T> numbers, at::ScalarType type) const {
+    // libtorch has no word for memory that it may not write to, and does not write to it here.
+    return torch::from_blob(const_cast<T*>(numbers.data()), {static_cast<std::int64_t>(numbers.size())}, type)
+        .to(device_, /*non_blocking=*/false, /*copy=*/true);
   }
 
   // What the module answers, rows × outputs once these are known.
@@ -290,7 +329,8 @@ class TorchModel final : public Model, public Differentiable {
     const bool images = shape_.size() > 2;
     const std::size_t rows =
         images ? std::clamp<std::size_t>(kBatchPixels / info_.inputs, 1, kBatchRows) : kBatchRows;
-    info_.preferred_batch = device_.is_cuda() ? rows * kDeviceFactor : rows;
+    const std::size_t on_device = std::clamp<std::size_t>(kDeviceValues / info_.inputs, 1, kDeviceRows);
+    info_.preferred_batch = device_.is_cuda() ? on_device : rows;
   }
 
   ModelInfo info_;

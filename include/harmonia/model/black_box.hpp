@@ -51,6 +51,10 @@ class BlackBox {
   class Worker;
   template <class T>
   class TypedWorker;
+  template <class T>
+  class SendingWorker;
+  template <class T>
+  std::unique_ptr<Worker> make_worker() const;
 
   std::size_t least_wave() const;
   std::uint64_t batch_size(std::uint64_t total, std::size_t unit) const;

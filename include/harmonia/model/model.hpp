@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,18 @@ struct ModelInfo {
   std::vector<std::string> classes;    ///< names of its classes in the order of its outputs, if it has them
 };
 
+/// Points that are rows with some of their numbers replaced, as a ball's mostly are: for a model that makes
+/// them itself, where it computes.
+struct PointsToMake {
+  RowsView bases;                         ///< rows that points are made of, in the model's type
+  std::span<const std::uint32_t> base;    ///< of every point: its row of `bases`
+  std::span<const std::size_t> first;     ///< of every point: its first replacement; and how many there are
+  std::span<const std::uint32_t> column;  ///< of every replacement
+  std::span<const double> value;          ///< of every replacement; the model's type holds it
+
+  std::size_t points() const { return base.size(); }
+};
+
 /// f : R^n -> R^k. Row i of y answers row i of x.
 class Model {
  public:
@@ -40,6 +54,10 @@ class Model {
   /// which that call spoils, for one that hands its rows on. Never of a model that is reentrant: the memory
   /// is there once. Null: anywhere.
   virtual void* batch_memory(std::size_t /*rows*/) const { return nullptr; }
+  /// Whether it is better asked for points to make: it computes elsewhere, and rows are long to send.
+  virtual bool makes_points() const { return false; }
+  /// As evaluate(), of points that it makes; only where makes_points().
+  virtual void evaluate_made(const PointsToMake& /*points*/, MutableRowsView /*y*/) const {}
   /// Its gradients; null: it has none.
   virtual const Differentiable* differentiable() const { return nullptr; }
 };

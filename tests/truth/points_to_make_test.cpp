@@ -1,0 +1,166 @@
+// A model that makes its points itself is asked for the same points as one that is sent them.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harmonia/measure/gamma.hpp"
+#include "harmonia/model/image_model.hpp"
+#include "support/functions.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kInputs = 12;
+
+double wave(const double* x) {
+  double sum = 0;
+  for (std::size_t j = 0; j < kInputs; ++j) sum += std::sin(3 * x[j] + static_cast<double>(j)) * (x[j] + 0.1);
+  return sum;
+}
+
+/// Makes points as a GPU does, and answers with a function of them.
+template <class T>
+class Maker final : public Model {
+ public:
+  explicit Maker(bool makes) : makes_(makes) {
+    info_.name = "maker";
+    info_.kind = "test";
+    info_.inputs = kInputs;
+    info_.outputs = 1;
+    info_.scalar = std::is_same_v<T, float> ? Scalar::float32 : Scalar::float64;
+    info_.preferred_batch = 37;
+  }
+  const ModelInfo& info() const override { return info_; }
+  bool makes_points() const override { return makes_; }
+
+  void evaluate(RowsView x, MutableRowsView y) const override {
+    for (std::size_t i = 0; i < x.rows(); ++i) y.row(i)[0] = answer(x.as<T>().row(i));
+  }
+
+  void evaluate_made(const PointsToMake& points, MutableRowsView y) const override {
+    EXPECT_EQ(points.points(), y.rows);
+    EXPECT_EQ(points.first.size(), y.rows + 1);
+    for (std::size_t i = 0; i < points.points(); ++i) {
+      const T* const base = points.bases.as<T>().row(points.base[i]);
+      std::vector<T> point(base, base + kInputs);
+      for (std::size_t k = points.first[i]; k < points.first[i + 1]; ++k)
+        point[points.column[k]] = static_cast<T>(points.value[k]);
+      y.row(i)[0] = answer(point.data());
+    }
+  }
+
+ private:
+  static double answer(const T* x) {
+    const std::vector<double> wide(x, x + kInputs);
+    return wave(wide.data());
+  }
+
+  ModelInfo info_;
+  bool makes_;
+};
+
+Matrix<double> rows_of(std::size_t count, double size) {
+  Matrix<double> rows(count, kInputs);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < kInputs; ++j)
+      rows.row(i)[j] = size * (0.5 + 0.5 * std::sin(static_cast<double>(5 * i + j)));
+  return rows;
+}
+
+void expect_same(const Model& sent, const Model& made, const Matrix<double>& rows,
+                 const GammaOptions& options, std::size_t threads) {
+  harmonia::Run one, other;
+  one.threads = other.threads = threads;
+  const GammaResult a = gamma(sent, rows.view(), options, one), b = gamma(made, rows.view(), options, other);
+  ASSERT_EQ(a.rows.size(), b.rows.size());
+  EXPECT_EQ(one.ledger.spent(), other.ledger.spent());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    EXPECT_EQ(*a.rows[i].gamma, *b.rows[i].gamma) << ball_name(options.ball) << " row " << i;
+    largest = std::max(largest, *a.rows[i].gamma);
+  }
+  EXPECT_GT(largest, 1e-6) << ball_name(options.ball);
+}
+
+template <class T>
+void expect_same_for_all_balls() {
+  const Maker<T> sent(false), made(true);
+  const Matrix<double> rows = rows_of(9, 1);
+  for (const char* ball : {"simplex", "anti", "simplex+anti", "cross", "rotated:2", "rademacher",
+                           "random-pairs:8", "gaussian:8"}) {
+    for (const std::size_t threads : {1, 3}) {
+      GammaOptions options;
+      options.ball = parse_ball(ball);
+      options.ball.radius = 0.3;
+      options.output = parse_output("column:0");
+      expect_same(sent, made, rows, options, threads);
+      options.batch = 5;
+      expect_same(sent, made, rows, options, threads);
+    }
+  }
+}
+
+TEST(PointsToMake, EveryBallInDoubleAndFloat) {
+  expect_same_for_all_balls<double>();
+  expect_same_for_all_balls<float>();
+}
+
+TEST(PointsToMake, SampledAndUntilPrecise) {
+  const Maker<double> sent(false), made(true);
+  GammaOptions options;
+  options.ball = parse_ball("cross");
+  options.ball.radius = 0.3;
+  options.output = parse_output("column:0");
+  options.sample = 5;
+  expect_same(sent, made, rows_of(20, 1), options, 2);
+  options.sample = 0;
+  options.precision = 0.3;
+  options.floor = 0.01;
+  expect_same(sent, made, rows_of(20, 1), options, 2);
+}
+
+TEST(PointsToMake, FeaturesWithBoundsAndScales) {
+  const Maker<double> sent(false), made(true);
+  GammaOptions options;
+  options.ball = parse_ball("simplex+anti");
+  options.ball.radius = 0.3;
+  options.output = parse_output("column:0");
+  options.schema.resize(kInputs);
+  for (std::size_t j = 0; j < kInputs; ++j) {
+    options.schema[j].scale = 1 + 0.1 * static_cast<double>(j);
+    options.schema[j].fixed = j % 5 == 4;
+    if (j % 3 == 0) {
+      options.schema[j].lower = 0;
+      options.schema[j].upper = 1;
+    }
+  }
+  expect_same(sent, made, rows_of(9, 1), options, 1);
+}
+
+// Pixels and patches, through a description that orders and scales channels.
+TEST(PointsToMake, Images) {
+  for (const char* entries : {R"("channels": "bgr", "mean": [0.4, 0, 0.1], "std": [1, 2, 0.5])",
+                              R"("channels": "rgb", "layout": "nhwc", "range": [-1, 1])",
+                              R"("channels": "rgb", "measure": "grey", "mean": [0, 0.2, 0])"}) {
+    const ImageDescription d =
+        read_image_description(std::string(R"({"height": 2, "width": 2, )") + entries + "}", "d.json");
+    const auto sent = make_image_model(std::make_unique<Maker<float>>(false), d, "d.json"),
+               made = make_image_model(std::make_unique<Maker<float>>(true), d, "d.json");
+    Matrix<double> rows(5, sent->info().inputs);
+    for (std::size_t i = 0; i < 5; ++i)
+      for (std::size_t j = 0; j < rows.columns(); ++j)
+        rows.row(i)[j] = static_cast<double>((53 * j + 20 + 7 * i) % 256);
+    for (const char* ball : {"pixel", "patch:2", "cross"}) {
+      GammaOptions options;
+      options.ball = parse_ball(ball);
+      options.ball.image = d.shape;
+      options.ball.radius = 40;
+      options.output = parse_output("column:0");
+      expect_same(*sent, *made, rows, options, 2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace harmonia
