@@ -11,6 +11,7 @@
 #   scripts/setup.sh --onnxruntime    prints the folder of ONNX Runtime; exit code 1 if it is not there yet
 #   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
 #   scripts/setup.sh --openblas       prints the folder of the BLAS to put into LD_LIBRARY_PATH; exit code 1 if it is not there yet
+#   scripts/setup.sh --torchattacks   prints the folder of torchattacks; exit code 1 if it is not there yet
 #   scripts/setup.sh --mnist, --fashion, --images   print the folder of the images; exit code 1 if they are not there yet
 # HARMONIA_CACHE is where environments, ONNX Runtime and images are kept (default: ~/.cache/harmonia).
 set -euo pipefail
@@ -107,6 +108,29 @@ make_venv() {
     >"$venv/pip.log" 2>&1 9>&- ||
     fail "the Python packages of $requirements cannot be installed ($(reason "$venv/pip.log"))"
   touch "$venv/complete"
+}
+
+# The attacks of torchattacks, which ours are compared with, for Debian's PyTorch: not what else its package asks for, which is
+# another PyTorch.
+torchattacks_package=torchattacks==3.5.1
+
+torchattacks_path() {
+  echo "$cache/torchattacks-${torchattacks_package##*=}"
+}
+
+install_torchattacks() {
+  local folder python
+  folder=$(torchattacks_path)
+  [ ! -e "$folder/complete" ] || return 0
+  python=$(venv_path "$(find_python)")/bin/python
+  exec 9>"$cache/lock"
+  flock 9
+  [ ! -e "$folder/complete" ] || return 0
+  echo "setup: fetching $torchattacks_package into $folder"
+  rm -rf "$folder"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps --target "$folder" "$torchattacks_package" \
+    >"$cache/pip.log" 2>&1 9>&- || fail "$torchattacks_package cannot be installed ($(reason "$cache/pip.log"))"
+  touch "$folder/complete"
 }
 
 # Debian has no package of ONNX Runtime. npm has the library, in a package for Node.js, and the headers that belong to
@@ -297,6 +321,7 @@ case "${1:-test}" in
     install_packages "${build_packages[@]}" "${test_packages[@]}"
     install_onnxruntime
     make_venv
+    install_torchattacks
     ;;
   study)
     install_packages "${build_packages[@]}" python3 python3-venv
@@ -322,6 +347,10 @@ case "${1:-test}" in
   --openblas)
     openblas_path
     ;;
+  --torchattacks)
+    [ -e "$(torchattacks_path)/complete" ] || exit 1
+    torchattacks_path
+    ;;
   --mnist)
     [ -e "$(mnist_path)/complete" ] || exit 1
     mnist_path
@@ -343,6 +372,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, --onnxruntime, --venv, --openblas, --mnist, --fashion or --images"
+    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, --onnxruntime, --venv, --openblas, --torchattacks, --mnist, --fashion or --images"
     ;;
 esac

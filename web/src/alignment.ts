@@ -40,8 +40,8 @@ function histogram(counts: number[], mean: number | null, chance: number): (widt
         Plot.ruleY([0], { stroke: theme.muted }),
         Plot.ruleX([chance], { stroke: theme.muted, strokeDasharray: "4,3", strokeWidth: 1.5 }),
         Plot.text([chance], { x: (d: number) => d, text: () => "chance", frameAnchor: "top", dy: -14, fill: theme.muted }),
-        mean !== null && Plot.ruleX([mean], { stroke: theme.text, strokeWidth: 1.5 }),
-        mean !== null && Math.abs(mean - chance) > 0.08 && Plot.text([mean], { x: (d: number) => d, text: () => "mean", frameAnchor: "top", dy: -14, fill: theme.text }),
+        mean === null ? null : Plot.ruleX([mean], { stroke: theme.text, strokeWidth: 1.5 }),
+        mean === null || Math.abs(mean - chance) < 0.08 ? null : Plot.text([mean], { x: (d: number) => d, text: () => "mean", frameAnchor: "top", dy: -14, fill: theme.text }),
       ],
     });
 }
