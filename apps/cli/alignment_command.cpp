@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -24,10 +25,30 @@ struct AlignmentCommand {
   RunOptions run;
   AlignmentOptions options;
   ManifoldOptions manifold;
-  std::string plane, gradient = "loss", line;
+  std::string plane, plane_labels, gradient = "loss", outputs = "logits", line;
 
   void execute();
+  std::unique_ptr<RowSource> open_plane(const Subject& what) const;
 };
+
+// The rows that the plane is fitted to, if they are others than the data's; opened as the data was.
+std::unique_ptr<RowSource> AlignmentCommand::open_plane(const Subject& what) const {
+  if (plane.empty()) return nullptr;
+  DataOptions how = what.data_options;
+  how.window.clear();
+  how.regions.clear();
+  how.labels = plane_labels;
+  std::unique_ptr<RowSource> rows = open_data(plane, how);
+  const std::vector<std::string>&own = rows->info().features, &names = what.data->info().features;
+  if (!own.empty() && !names.empty() && own != names) {
+    const auto [mine, theirs] = std::mismatch(own.begin(), own.end(), names.begin(), names.end());
+    throw Error(ErrorCode::input,
+                fmt::format("{} has column {} where {} has {}; expected the same columns in the same order",
+                            plane, mine == own.end() ? "no" : in_quotes(*mine), what.data->info().source,
+                            theirs == names.end() ? "none" : in_quotes(*theirs)));
+  }
+  return rows;
+}
 
 void AlignmentCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
@@ -37,8 +58,11 @@ void AlignmentCommand::execute() {
   subject.model_options.stop = stop;
   Subject what = open_subject(subject);
   if (run.dry_run) {
-    const std::uint64_t rows = count_rows(*what.data);
-    fmt::print("{} = {}; nothing was asked of the model\n", counted(rows, "row"), counted(rows, "gradient"));
+    const std::uint64_t rows = count_rows(*what.data),
+                        opening = what.model ? what.model->info().example_rows
+                                             : rows_to_open(subject.model, subject.model_options);
+    fmt::print("{} = {}; {} in all; nothing was asked of the model\n", counted(rows, "row"),
+               counted(rows, "gradient"), counted(rows + opening, "evaluation"));
     return;
   }
   Run state = new_run(subject, run, stop);
@@ -47,12 +71,15 @@ void AlignmentCommand::execute() {
   AlignmentRunRecord record;
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
+  const std::unique_ptr<RowSource> other = open_plane(what);
   // The whole of the data, if a part of it is measured and no other rows are named.
-  const std::unique_ptr<RowSource> other =
-      plane.empty() ? nullptr : open_whole_data(plane, subject.data_options);
   RowSource& fitted = other ? *other : what.reference();
-  const ComponentsFound components = principal_components(fitted, manifold);
+  const ComponentsFound components =
+      measured(run, state, [&] { return principal_components(fitted, manifold, stop); });
   fitted.rewind();
+  options.probabilities =
+      outputs == "probabilities" ||
+      (what.images.description && what.images.description->probabilities && !measures_margin(subject, what));
   record.data = what.data->info();
   record.plane = fitted.info();
   record.options = options;
@@ -85,6 +112,10 @@ void add_alignment_command(CLI::App& program, int argc, char** argv) {
                  "rows that the plane is fitted to, such as the training data [DATA]")
       ->type_name("DATA")
       ->group("Measure");
+  app.add_option("--manifold-labels", command->plane_labels,
+                 "labels of those rows, where they are images of an IDX file")
+      ->type_name("FILE")
+      ->group("Measure");
   app.add_option("--components", command->manifold.components,
                  "principal directions of those rows that make the plane [28]")
       ->check(CLI::Range(1, 4096))
@@ -97,6 +128,11 @@ void add_alignment_command(CLI::App& program, int argc, char** argv) {
          "of what: the loss (cross-entropy of the row's label, or of its class without labels; outputs "
          "are logits), or the output of its class [loss]")
       ->check(CLI::IsMember({"loss", "output"}))
+      ->group("Measure");
+  app.add_option(
+         "--outputs", command->outputs,
+         "what the model's outputs are: logits, or probabilities, of which the logarithm is taken [logits]")
+      ->check(CLI::IsMember({"logits", "probabilities"}))
       ->group("Measure");
   app.add_flag("--paper", command->options.paper,
                "the paper's equations as printed, which take components of several labels for orthonormal")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -34,8 +35,10 @@ struct AttackCommand {
   std::string method = "gamma", against, image, pictures, line;
   std::string norm, target, outputs = "logits";
   bool no_random_start = false;
+  const CLI::App* app = nullptr;
 
   void execute();
+  void check_used(AttackMethod first, AttackMethod second) const;
   AttackOptions asked_options() const;
   AttackRunRecord record_of(const Subject& what) const;
   void print_forecast(const Subject& what, const AttackRunRecord& record) const;
@@ -81,11 +84,46 @@ void write_pictures(const std::filesystem::path& folder, const AttackRow& row, c
   write("strip", strip_png(row, options));
 }
 
+// Options that some methods have, and whose.
+struct OptionOfMethods {
+  const char* name;
+  bool (*used)(AttackMethod);
+};
+constexpr std::array kOptionsOfMethods{
+    OptionOfMethods{"--radius", [](AttackMethod m) { return !uses_gradients(m); }},
+    OptionOfMethods{"--candidates", [](AttackMethod m) { return !uses_gradients(m); }},
+    OptionOfMethods{"--steps", [](AttackMethod m) { return m != AttackMethod::fgsm; }},
+    OptionOfMethods{"--norm", uses_gradients},
+    OptionOfMethods{"--outputs", uses_gradients},
+    OptionOfMethods{"--step-size",
+                    [](AttackMethod m) {
+                      return uses_gradients(m) && m != AttackMethod::fgsm && m != AttackMethod::lbfgs;
+                    }},
+    OptionOfMethods{"--decay", [](AttackMethod m) { return m == AttackMethod::mifgsm; }},
+    OptionOfMethods{"--penalty", [](AttackMethod m) { return m == AttackMethod::pgd_penalty; }},
+    OptionOfMethods{"--constant",
+                    [](AttackMethod m) { return m == AttackMethod::cw || m == AttackMethod::lbfgs; }},
+    OptionOfMethods{"--kappa", [](AttackMethod m) { return m == AttackMethod::cw; }},
+    OptionOfMethods{"--no-random-start", [](AttackMethod m) { return m == AttackMethod::pgd; }},
+};
+
+void AttackCommand::check_used(AttackMethod first, AttackMethod second) const {
+  for (const OptionOfMethods& option : kOptionsOfMethods) {
+    if (app->count(option.name) == 0 || option.used(first) || option.used(second)) continue;
+    const std::string methods =
+        first == second
+            ? fmt::format("method {} has", attack_method_name(first))
+            : fmt::format("methods {} and {} have", attack_method_name(first), attack_method_name(second));
+    throw Error(ErrorCode::usage, fmt::format("{}: {} no such option", option.name, methods));
+  }
+}
+
 // All that is known without the data.
 AttackOptions AttackCommand::asked_options() const {
   AttackOptions asked = options;
   asked.method = parse_attack_method(method);
   const AttackMethod other = against.empty() ? asked.method : parse_attack_method(against);
+  check_used(asked.method, other);
   if (asked.steps == 0) asked.steps = std::max(standard_steps(asked.method), standard_steps(other));
   for (const AttackMethod each : {asked.method, other}) {
     if (!(options.radius > 0) && !uses_gradients(each))
@@ -126,6 +164,9 @@ AttackRunRecord AttackCommand::record_of(const Subject& what) const {
   record.scale = subject.scale;
   record.model_output = subject.model_options.output_name;
   record.margin = measures_margin(subject, what);
+  // What the description of images says, where the value before the softmax cannot be had.
+  if (what.images.description && what.images.description->probabilities && !record.margin)
+    record.options.gradient.probabilities = true;
   record.seed = subject.seed;
   record.command_line = line;
   return record;
@@ -195,7 +236,7 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
   app.add_option(
          "--steps", options.steps,
          "features changed one after another, or iterations [25; 10 of rfgsm, bim, mifgsm and pgd, 100 of "
-         "pgd-penalty and cw]")
+         "pgd-penalty and cw; fgsm takes one]")
       ->check(CLI::Range(1, 1 << 20))
       ->group("Search");
   app.add_option("--radius", options.radius,
@@ -255,7 +296,9 @@ void add_gradient_options(CLI::App& app, AttackCommand& command) {
   add("--target", command.target, "the class to come to: its number, next, random or least [any other]")
       ->type_name("CLASS");
   add("--step-size", options.step_size,
-      "of every step [a quarter of --epsilon, a fifth with l2; cw: Adam's rate, 0.01]")
+      "of every step [a quarter of --epsilon, a fifth with l2; pgd-penalty: at most 0.1 times the gradient; "
+      "cw: "
+      "Adam's rate, 0.01]")
       ->check(above);
   add("--decay", options.decay, "mifgsm: of the sum of gradients [1]")->check(from_zero);
   add("--penalty", options.penalty, "pgd-penalty: weight of the squared distance")->check(above);
@@ -276,6 +319,7 @@ void add_attack_command(CLI::App& program, int argc, char** argv) {
   const auto command = std::make_shared<AttackCommand>();
   command->line = command_line(argc, argv);
   CLI::App& app = *program.add_subcommand("attack", "Looks for a row of another class near every row");
+  command->app = &app;
   add_model_argument(app, command->subject);
   add_subject_options(app, command->subject);
   add_search_options(app, *command);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "gamma_flags.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/data/image_source.hpp"
@@ -192,6 +193,7 @@ Subject open_subject(const SubjectOptions& options) {
   subject.data->read(block, 1);
   subject.example.assign(block.values.row(0), block.values.row(0) + block.values.columns());
   subject.data->rewind();
+  subject.data_options = std::move(data_options);
   return subject;
 }
 
@@ -203,8 +205,11 @@ std::unique_ptr<Model> open_asked_model(const std::string& address, const ModelO
     // All models see the same images.
     if (images.description) images.description->shape = subject.images.shape;
   }
-  if (!images.description) return open_model(address, how, subject.example);
-  return open_image_model(address, how, *images.description, images.path, subject.example);
+  std::unique_ptr<Model> model =
+      images.description ? open_image_model(address, how, *images.description, images.path, subject.example)
+                         : open_model(address, how, subject.example);
+  if (!model->info().warning.empty()) print_warnings({model->info().warning});
+  return model;
 }
 
 bool measures_margin(const SubjectOptions& options, const Subject& subject) {

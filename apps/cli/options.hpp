@@ -52,7 +52,8 @@ struct Subject {
   std::unique_ptr<RowSource> whole;  ///< all rows, if data is a part of them
   Schema schema;                     ///< empty if all features are plain
   std::vector<double> example;
-  AskedImages images;  ///< if the rows are images
+  AskedImages images;        ///< if the rows are images
+  DataOptions data_options;  ///< as the data was opened with them
 
   /// What spreads and distances are taken from: all rows, even if a part is measured.
   RowSource& reference() const { return whole ? *whole : *data; }

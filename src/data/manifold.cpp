@@ -15,6 +15,8 @@ namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+constexpr std::size_t kMostProducts = std::size_t{1} << 28;  // of features, over all labels: 2 GiB
+constexpr double kNoVariance = 1e-12;     // of the largest: directions of less mean nothing
 constexpr double kSameDirection = 1e-10;  // of the largest singular value: what is less is dependence
 
 /// Sums of rows and of products of their features, around the first row, which keeps digits.
@@ -56,7 +58,7 @@ void check_row(const double* row, std::size_t number, std::size_t inputs, const 
   }
 }
 
-std::map<std::string, Scatter> read_scatters(RowSource& data, bool by_label) {
+std::map<std::string, Scatter> read_scatters(RowSource& data, bool by_label, const std::stop_token& stop) {
   const std::size_t inputs = data.info().inputs;
   std::map<std::string, Scatter> scatters;
   RowBlock block;
@@ -71,6 +73,7 @@ std::map<std::string, Scatter> read_scatters(RowSource& data, bool by_label) {
       check_row(block.values.row(i), block.number(i), inputs, data.info());
     if (origin.size() == 0)
       origin = Eigen::Map<const Eigen::VectorXd>(block.values.row(0), static_cast<Eigen::Index>(inputs));
+    if (stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
     std::map<std::string, std::vector<std::size_t>> places;
     for (std::size_t i = 0; i < rows; ++i) places[by_label ? block.labels[i] : ""].push_back(i);
     for (const auto& [label, of_label] : places) {
@@ -78,6 +81,11 @@ std::map<std::string, Scatter> read_scatters(RowSource& data, bool by_label) {
       for (std::size_t i = 0; i < of_label.size(); ++i)
         std::copy_n(block.values.row(of_label[i]), inputs, part.row(static_cast<Eigen::Index>(i)).data());
       scatters.try_emplace(label, origin).first->second.add(part);
+      if (scatters.size() * inputs * inputs > kMostProducts) {
+        throw Error(ErrorCode::input,
+                    fmt::format("{} has more than {} labels; components by label of {} features take fewer",
+                                data.info().source, kMostProducts / (inputs * inputs), inputs));
+      }
     }
   }
   return scatters;
@@ -116,7 +124,8 @@ void Manifold::project_row(std::span<const double> row, std::span<double> out) c
   for (std::size_t j = 0; j < row.size(); ++j) out[j] += mean_[j];
 }
 
-ComponentsFound principal_components(RowSource& data, const ManifoldOptions& options) {
+ComponentsFound principal_components(RowSource& data, const ManifoldOptions& options,
+                                     const std::stop_token& stop) {
   const std::size_t inputs = data.info().inputs;
   if (options.components == 0) throw Error(ErrorCode::usage, "components is 0; expected at least 1");
   if (options.components >= inputs) {
@@ -128,7 +137,10 @@ ComponentsFound principal_components(RowSource& data, const ManifoldOptions& opt
     throw Error(ErrorCode::input, fmt::format("{} has {} features; a plane is fitted to at most {}",
                                               data.info().source, inputs, kMostManifold));
   }
-  const std::map<std::string, Scatter> scatters = read_scatters(data, options.by_label);
+  const std::map<std::string, Scatter> scatters = read_scatters(data, options.by_label, stop);
+  const auto of_label = [&](const std::string& label) {
+    return options.by_label ? fmt::format(", label {},", in_quotes(label)) : std::string();
+  };
   ComponentsFound found;
   found.directions.resize(options.components * scatters.size(), inputs);
   double kept = 0, all = 0;
@@ -137,13 +149,19 @@ ComponentsFound principal_components(RowSource& data, const ManifoldOptions& opt
   for (const auto& [label, scatter] : scatters) {
     if (scatter.count() <= options.components) {
       throw Error(ErrorCode::input,
-                  fmt::format("{}{} has {}; {} take more rows than that", data.info().source,
-                              options.by_label ? fmt::format(", label {}", in_quotes(label)) : "",
+                  fmt::format("{}{} has {}; expected more than the {}", data.info().source, of_label(label),
                               counted(scatter.count(), "row"), counted(options.components, "component")));
     }
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(scatter.around_mean());
     for (std::size_t k = 0; k < options.components; ++k) {
       const auto column = static_cast<Eigen::Index>(inputs - 1 - k);  // they ascend
+      const double largest = solver.eigenvalues()(static_cast<Eigen::Index>(inputs) - 1);
+      if (!(solver.eigenvalues()(column) > kNoVariance * largest)) {
+        throw Error(
+            ErrorCode::input,
+            fmt::format("the rows of {}{} vary in {}, not in {}; expected fewer components",
+                        data.info().source, of_label(label), counted(k, "direction"), options.components));
+      }
       Eigen::Map<Eigen::VectorXd>(found.directions.row(next++), static_cast<Eigen::Index>(inputs)) =
           solver.eigenvectors().col(column);
       kept += solver.eigenvalues()(column);

@@ -13,6 +13,7 @@
 #include "harmonia/measure/output.hpp"
 #include "harmonia/model/point_asker.hpp"
 #include "missing.hpp"
+#include "probability_watch.hpp"
 
 namespace harmonia {
 namespace {
@@ -27,11 +28,11 @@ double length(std::span<const double> v) { return std::sqrt(dot(v, v)); }
 
 /// The derivative, by the outputs, of the number whose gradient is asked for. Its size is of no matter, and
 /// set so that nothing of a sure answer is lost to rounding.
-void by_outputs(std::span<const double> outputs, std::size_t wanted, AlignedGradient gradient,
+void by_outputs(std::span<const double> outputs, std::size_t wanted, const AlignmentOptions& options,
                 std::span<double> out) {
   std::fill(out.begin(), out.end(), 0.0);
-  out[wanted] = gradient == AlignedGradient::loss ? -1 : 1;
-  if (gradient == AlignedGradient::output) return;
+  out[wanted] = options.gradient == AlignedGradient::loss ? -1 : 1;
+  if (options.gradient == AlignedGradient::output || options.probabilities) return;
   // softmax − one, over what the others have together.
   double largest = -INFINITY, others = 0;
   for (std::size_t k = 0; k < outputs.size(); ++k)
@@ -98,10 +99,10 @@ AlignmentMean mean_of(const Moments& values, double confidence) {
   return result;
 }
 
-std::size_t wanted_class(const AlignmentRow& row, const ModelInfo& model) {
-  if (row.label.empty()) return static_cast<std::size_t>(row.decided_class);
+// The class of the row's label; none without one.
+std::optional<std::size_t> labelled(const AlignmentRow& row, const ModelInfo& model) {
   const std::optional<std::size_t> known = labelled_class(row.label, model);
-  if (known) return *known;
+  if (known || row.label.empty()) return known;
   throw Error(ErrorCode::input,
               fmt::format("row {} has the label {}; expected the number of one of the {} outputs of model "
                           "{}{}",
@@ -157,20 +158,29 @@ AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsF
   const ModelInfo& info = model.info();
   const std::size_t inputs = info.inputs;
   Compass compass(components, options.paper);
+  if (compass.dimensions() == inputs) {
+    throw Error(ErrorCode::input, fmt::format("the components span all {} features, and every gradient is "
+                                              "along them; expected fewer components",
+                                              inputs));
+  }
   PointAsker asker(model, options.batch, run);
   AlignmentResult result;
   const std::uint64_t before = run.ledger.spent();
   Moments cosine, ratio, square;
+  ProbabilityWatch watch;
+  std::size_t flat = 0, unasked = 0;
   RowBlock block;
   Matrix<double> answers, gradients;
   while (data.read(block, rows_per_block(inputs))) {
     const std::size_t count = block.values.rows(), first = result.rows.size();
+    std::vector<std::optional<std::size_t>> labels(count);
     for (std::size_t i = 0; i < count; ++i) {
       check_missing(info, {block.values.row(i), inputs}, block.number(i));
       AlignmentRow& row = result.rows.emplace_back();
       row.row = block.number(i);
       if (!block.ids.empty()) row.id = block.ids[i];
       if (!block.labels.empty()) row.label = block.labels[i];
+      labels[i] = labelled(row, info);
     }
     const auto write = [&](std::size_t i, std::span<double> x) {
       std::copy_n(block.values.row(i), inputs, x.begin());
@@ -178,16 +188,19 @@ AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsF
     const auto derive = [&](std::size_t i, std::span<const double> outputs, std::span<double> out) {
       AlignmentRow& row = result.rows[first + i];
       row.decided_class = *class_of(outputs, info.binary);
-      by_outputs(outputs, wanted_class(row, info), options.gradient, out);
+      by_outputs(outputs, labels[i].value_or(static_cast<std::size_t>(row.decided_class)), options, out);
     };
     const std::size_t asked = std::min<std::uint64_t>(count, run.ledger.left());
     answers.resize(asked, info.outputs);
     gradients.resize(asked, inputs);
     asker.ask_gradients(asked, write, derive, answers.view(), gradients.view());
     for (std::size_t i = asked; i < count; ++i) result.rows[first + i].outcome = AlignmentOutcome::budget;
+    unasked += count - asked;
     for (std::size_t i = 0; i < asked; ++i) {
       AlignmentRow& row = result.rows[first + i];
       compass.measure({gradients.row(i), inputs}, row);
+      watch.look({answers.row(i), info.outputs});
+      flat += row.outcome == AlignmentOutcome::flat ? 1 : 0;
       if (row.cosine) {
         cosine.add(*row.cosine);
         square.add(*row.cosine * *row.cosine);
@@ -196,6 +209,14 @@ AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsF
     }
     if (run.progress) run.progress({result.rows.size(), data.info().rows, run.ledger.spent() - before});
   }
+  if (flat > 0)
+    result.warnings.push_back(fmt::format("{} a gradient of zero, which has no direction, and no number",
+                                          flat == 1 ? "1 row has" : fmt::format("{} rows have", flat)));
+  if (unasked > 0)
+    result.warnings.push_back(
+        fmt::format("{} not measured, because the evaluations ran out", counted(unasked, "row")));
+  if (options.gradient == AlignedGradient::loss && !options.probabilities && watch.suspicious())
+    result.warnings.push_back(ProbabilityWatch::warning(info.name));
   result.cosine = mean_of(cosine, options.confidence);
   result.ratio = mean_of(ratio, options.confidence);
   result.squared_cosine = mean_of(square, options.confidence);

@@ -225,17 +225,18 @@ class Driver {
                     [&](std::size_t, std::size_t group) {
                       const std::size_t end = std::min(asked_.size(), (group + 1) * kAskedTogether);
                       for (std::size_t r = group * kAskedTogether; r < end; ++r) {
-                        prefetch(r);
+                        prefetch(r, end);
                         asked_[r].estimator->take(
                             requests_[r], answers_.view().slice(asked_[r].first, requests_[r].points()));
                       }
                     });
   }
 
-  // The estimators after the r-th, one of them with its parts: after the model's work they are in no cache.
-  void prefetch(std::size_t r) const {
-    if (r + 4 < asked_.size()) asked_[r + 4].estimator->prefetch();
-    if (r + 2 < asked_.size()) asked_[r + 2].estimator->prefetch_parts();
+  // Estimators after the r-th, one of them with its parts: after the model's work they are in no cache. Those
+  // from `end` on are another thread's.
+  void prefetch(std::size_t r, std::size_t end) const {
+    if (r + 4 < end) asked_[r + 4].estimator->prefetch();
+    if (r + 2 < end) asked_[r + 2].estimator->prefetch_parts();
   }
 
   // Lets go of rows that are done.

@@ -12,6 +12,7 @@
 #include "harmonia/core/text.hpp"
 #include "harmonia/model/point_asker.hpp"
 #include "missing.hpp"
+#include "probability_watch.hpp"
 
 namespace harmonia {
 namespace {
@@ -21,25 +22,6 @@ std::optional<bool> is_correct(const std::string& label, std::size_t decided, co
   const std::optional<std::size_t> known = labelled_class(label, model);
   return known ? std::optional(*known == decided) : std::nullopt;
 }
-
-// Whether the answers could be probabilities: a user who forgot to say so measures something else.
-class ProbabilityWatch {
- public:
-  void look(std::span<const double> outputs) {
-    ++rows_;
-    double sum = 0;
-    for (const double y : outputs) {
-      between_ &= y >= 0 && y <= 1;
-      sum += y;
-    }
-    between_ &= std::abs(sum - 1) < 1e-3;
-  }
-  bool suspicious() const { return rows_ > 0 && between_; }
-
- private:
-  std::size_t rows_ = 0;
-  bool between_ = true;
-};
 
 // Rows that the evaluations pay for, gamma included.
 std::uint64_t affordable_rows(const GammaOptions& options, std::size_t inputs, const Ledger& ledger) {
@@ -197,11 +179,7 @@ MapRows map_rows(const Model& model, RowSource& data, const GammaOptions& asked,
   result.warnings = result.gamma.warnings;
   warn_of_labels(result);
   if (watch.suspicious()) {
-    result.warnings.push_back(
-        fmt::format("every answer of model {} lies between 0 and 1 and adds up to 1, and was taken for "
-                    "logits; if it is a "
-                    "probability, --outputs probabilities takes its logarithm",
-                    model.info().name));
+    result.warnings.push_back(watch.warning(model.info().name));
   }
   return result;
 }

@@ -296,7 +296,9 @@ std::unique_ptr<BlackBox::Worker> BlackBox::make_worker() const {
 std::size_t BlackBox::batch() const { return slots_ * pool_.threads(); }
 
 std::size_t BlackBox::least_wave() const {
-  return pool_.threads() > 1 ? kBatchesOfThread * batch() : batch();
+  if (pool_.threads() == 1) return batch();
+  const std::size_t affordable = kWaveBytes / (sizeof(double) * model_.info().outputs);
+  return std::max(batch(), std::min(kBatchesOfThread * batch(), affordable));
 }
 
 std::uint64_t BlackBox::batch_size(std::uint64_t total, std::size_t unit) const {

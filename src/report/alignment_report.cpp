@@ -106,6 +106,7 @@ std::string alignment_json(const AlignmentRunRecord& record, const AlignmentResu
                {"components", record.manifold.components},
                {"by_label", record.manifold.by_label},
                {"gradient", aligned_gradient_name(record.options.gradient)},
+               {"outputs", record.options.probabilities ? "probabilities" : "logits"},
                {"paper", record.options.paper},
                {"confidence", record.options.confidence},
                {"seed", record.seed}};

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json gradient_json(const AttackOptions& o) {
+Json gradient_json(const AttackOptions& o, const ModelInfo& model) {
   const GradientOptions& g = o.gradient;
   const auto given = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
   const std::string target = attack_target_name(g.target);
@@ -26,7 +26,7 @@ Json gradient_json(const AttackOptions& o) {
           {"constant", given(g.constant)},
           {"penalty", given(g.penalty)},
           {"random_start", g.random_start},
-          {"outputs", g.probabilities ? "probabilities" : "logits"}};
+          {"outputs", g.probabilities || model.outputs == 1 ? "probabilities" : "logits"}};
 }
 
 Json options_of(const AttackRunRecord& record) {
@@ -48,7 +48,7 @@ Json options_of(const AttackRunRecord& record) {
             {"binary", record.model.binary},
             {"seed", record.seed}};
   if (uses_gradients(o.method) || (record.against && uses_gradients(*record.against)))
-    json["gradient"] = gradient_json(o);
+    json["gradient"] = gradient_json(o, record.model);
   if (o.image.channels > 0) json["image"] = {o.image.height, o.image.width, o.image.channels};
   add_selection(json, record.data);
   if (!o.schema.empty()) json["schema"] = schema_json(o.schema);
@@ -243,7 +243,10 @@ std::string attack_json(const AttackRunRecord& record, const AttackStudy& study,
 }
 
 std::string attack_csv(const AttackStudy& study) {
-  const auto any = [&](auto has) { return std::ranges::any_of(study.runs.front().rows, has); };
+  const auto any = [&](auto has) {
+    return std::ranges::any_of(study.runs,
+                               [&](const AttackRun& run) { return std::ranges::any_of(run.rows, has); });
+  };
   const bool ids = any([](const AttackRow& row) { return !row.id.empty(); });
   const bool labels = any([](const AttackRow& row) { return !row.label.empty(); });
   const bool targets = any([](const AttackRow& row) { return row.target.has_value(); });
@@ -260,9 +263,9 @@ std::string attack_csv(const AttackStudy& study) {
         continue;
       }
       text += fmt::format("{},{}{},{},{},{},{},{},{},{},{},{}\n", row.first_class,
-                          row.target ? fmt::format("{},", *row.target) : "", row.new_class,
-                          row.success ? 1 : 0, row.steps, row.changed, row.distortion_l2, row.distortion_linf,
-                          row.first_logit, row.last_logit, row.evaluations, attack_outcome_name(row.outcome));
+                          targets ? csv_field(row.target) + "," : "", row.new_class, row.success ? 1 : 0,
+                          row.steps, row.changed, row.distortion_l2, row.distortion_linf, row.first_logit,
+                          row.last_logit, row.evaluations, attack_outcome_name(row.outcome));
     }
   }
   return text;

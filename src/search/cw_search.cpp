@@ -58,8 +58,8 @@ class CwSearch final : public RowSearch, private GradientAsk {
     for (const double by : change_) squared += by * by;
     const double margin = loss_.margin(outputs, setting_.options.gradient.kappa);
     const bool leads = margin <= -setting_.options.gradient.kappa;
-    if (loss_.reached(reading.label) && leads && squared < nearest_) {
-      nearest_ = squared;
+    if (loss_.reached(reading.label) && leads && setting_.moves.distance(row_.original, x_) < nearest_) {
+      nearest_ = setting_.moves.distance(row_.original, x_);
       enter_nearer(setting_, row_, reading, x_, taken_);
     }
     const std::vector<double> by = space_.by_units(gradient);

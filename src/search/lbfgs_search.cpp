@@ -57,8 +57,8 @@ class LbfgsSearch final : public RowSearch, private GradientAsk {
     for (const double by : descent_->point()) squared += by * by;
     if (loss_.reached(reading.label)) {
       found_ = true;
-      if (squared < nearest_) {
-        nearest_ = squared;
+      if (const double distance = setting_.moves.distance(row_.original, x_); distance < nearest_) {
+        nearest_ = distance;
         enter_nearer(setting_, row_, reading, x_, taken_);
       }
     }

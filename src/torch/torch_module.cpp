@@ -44,6 +44,12 @@ std::string reason(const std::exception& error) {
   return sentence(named.empty() ? first : named);
 }
 
+// By default a GPU multiplies with ten bits of each factor, which differences of near points do not survive.
+void compute_in_full() {
+  at::globalContext().setAllowTF32CuBLAS(false);
+  at::globalContext().setAllowTF32CuDNN(false);
+}
+
 c10::Device device_of(const TorchRequest& request) {
   const std::string& name = request.options->device;
   if (name == "cpu") return c10::kCPU;
@@ -116,10 +122,19 @@ class TorchModel final : public Model, public Differentiable {
     info_.scalar = type_ == at::kDouble ? Scalar::float64 : Scalar::float32;
     info_.takes_missing = request.options->takes_missing;
     info_.example_rows = kExampleRows;
-    if (device_.is_cuda()) info_.preferred_threads = kDeviceThreads;
+    if (device_.is_cuda()) {
+      info_.preferred_threads = kDeviceThreads;
+      compute_in_full();
+    }
     learn_shapes(request);
     set_batch();
     if (info_.outputs == 1) info_.binary = request.options->binary;
+    if (type_ != at::kDouble && type_ != at::kFloat) {
+      info_.warning = fmt::format(
+          "the weights of {} are of type {}, whose rounding is larger than most gammas: they may come out "
+          "too large by an order of magnitude; save the module with .float()",
+          request.path, c10::toString(type_));
+    }
   }
 
   const ModelInfo& info() const override { return info_; }

@@ -73,9 +73,10 @@ def test_budget_and_forecast(harmonia, torch_models, train, tmp_path):
     result = json.loads(path.read_text())
     assert [row["outcome"] for row in result["rows"]] == ["measured"] * 5 + ["budget"] * 3
     assert result["evaluations"] == 7
+    assert "3 rows not measured" in done.stderr
     forecast = harmonia("alignment", torch_models / "golden.pt", train, "--label", "digit", "--components", 1, "--dry-run")
     assert forecast.returncode == 0
-    assert forecast.stdout == "8 rows = 8 gradients; nothing was asked of the model\n"
+    assert forecast.stdout == "8 rows = 8 gradients; 10 evaluations in all; nothing was asked of the model\n"
 
 
 @pytest.mark.parametrize(
@@ -85,13 +86,18 @@ def test_budget_and_forecast(harmonia, torch_models, train, tmp_path):
         (("{golden}", "{train}", "--label", "digit", "--components", 3), 2, "a plane in them has fewer"),
         (("{golden}", "{train}", "--drop", "digit", "--by-label", "--components", 1), 2, "has no labels"),
         (("{golden}", "{train}", "--label", "digit", "--components", 1, "--gradient", "slope"), 2, "--gradient"),
+        (("{golden}", "{train}", "--label", "digit", "--components", 2, "--by-label"), 2, "vary in 1 direction, not in 2; expected fewer components"),
+        (("{golden}", "{train}", "--label", "digit", "--components", 1, "--manifold", "{turned}"), 2, "has column 'c' where"),
+        (("{golden}", "{train}", "--label", "digit", "--components", 1, "--manifold", "{train}#2"), 2, "has 1 row; expected more than the 1 component"),
         (("{golden}", "{odd}", "--label", "digit", "--components", 1), 2, "row 0 has the label 'dog'; expected the number of one of the 2 outputs"),
     ],
 )
 def test_errors_are_one_line(harmonia, torch_models, train, arguments, code, message):
     odd = train.with_name("odd.csv")
     odd.write_text("a,b,c,digit\n1,2,3,dog\n3,2,1,cat\n1,1,1,dog\n")
-    names = {"train": train, "odd": odd, "golden": torch_models / "golden.pt"}
+    turned = train.with_name("turned.csv")
+    turned.write_text("c,b,a,digit\n1,2,3,0\n3,2,1,1\n1,1,1,0\n")
+    names = {"train": train, "odd": odd, "turned": turned, "golden": torch_models / "golden.pt"}
     done = harmonia("alignment", *(str(a).format(**names) for a in arguments))
     assert done.returncode == code, done.stderr
     assert message in done.stderr

@@ -199,6 +199,44 @@ TEST(Manifold, TheBasisIsOrthonormalWhateverTheDirections) {
   }
 }
 
+TEST(Manifold, RowsThatDoNotVaryHaveNoPlane) {
+  const Matrix<double> rows = rows_of({{1, 2, 3}, {1, 2, 3}, {1, 2, 3}}),
+                       line = rows_of({{1, 2, 3}, {2, 2, 3}, {5, 2, 3}});
+  const auto find = [](const Matrix<double>& of, std::size_t components) {
+    const auto data = make_memory_source(of.view());
+    return principal_components(*data, {.components = components});
+  };
+  test::expect_error(ErrorCode::input,
+                     "the rows of memory vary in 0 directions, not in 1; expected fewer components",
+                     [&] { find(rows, 1); });
+  test::expect_error(ErrorCode::input,
+                     "the rows of memory vary in 1 direction, not in 2; expected fewer components",
+                     [&] { find(line, 2); });
+  EXPECT_DOUBLE_EQ(find(line, 1).explained, 1);
+}
+
+TEST(Alignment, ComponentsOfAllFeaturesSayNothing) {
+  const ComponentsFound all{{0, 0, 0}, rows_of({{1, 0, 0}, {0, 1, 0}, {0, 1, 1}}), 1, 2};
+  test::expect_error(
+      ErrorCode::input,
+      "the components span all 3 features, and every gradient is along them; expected fewer components", [&] {
+        align(linear({1, 2, 3}), rows_of({{1, 2, 3}}), all);
+      });
+}
+
+TEST(Alignment, ProbabilitiesAndAWarningWhereTheyAreNotSaid) {
+  // Outputs 0.5 ± x: between 0 and 1, and 1 together.
+  test::DenseNetwork::Layer layer{rows_of({{1, 2, 2}, {-1, -2, -2}}), {0.5, 0.5}};
+  const test::DenseNetwork network({layer});
+  const Matrix<double> row = rows_of({{0.01, 0.01, 0.01}});
+  const AlignmentResult said = align(network, row, slanted(), {.probabilities = true}),
+                        not_said = align(network, row, slanted());
+  EXPECT_NEAR(*said.rows[0].ratio, 1.3416408, 1e-7);
+  EXPECT_TRUE(said.warnings.empty());
+  ASSERT_EQ(not_said.warnings.size(), 1U);
+  EXPECT_NE(not_said.warnings[0].find("taken for logits"), std::string::npos);
+}
+
 TEST(Manifold, BadInput) {
   const Matrix<double> rows = rows_of({{1, 2, 3}, {4, 5, 7}});
   const auto find = [](const Matrix<double>& of, const ManifoldOptions& options) {
@@ -209,7 +247,7 @@ TEST(Manifold, BadInput) {
                      [&] { find(rows, {.components = 0}); });
   test::expect_error(ErrorCode::usage, "components is 3; rows have 3 features, and a plane in them has fewer",
                      [&] { find(rows, {.components = 3}); });
-  test::expect_error(ErrorCode::input, "memory has 2 rows; 2 components take more rows than that",
+  test::expect_error(ErrorCode::input, "memory has 2 rows; expected more than the 2 components",
                      [&] { find(rows, {.components = 2}); });
   test::expect_error(ErrorCode::input, "memory has no labels; components by label take --label COLUMN",
                      [&] { find(rows, {.components = 1, .by_label = true}); });

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,10 @@ struct ComponentsFound {
 };
 
 /// The principal components of the data's rows, which are read once. Throws Error(input) for rows without
-/// labels where they are asked for, missing values, fewer rows than components, or more than kMostManifold
-/// features.
-ComponentsFound principal_components(RowSource& data, const ManifoldOptions& options);
+/// labels where they are asked for, missing values, rows that vary in fewer directions than there are
+/// components, or more than kMostManifold features; Error(interrupted) if stopped.
+ComponentsFound principal_components(RowSource& data, const ManifoldOptions& options,
+                                     const std::stop_token& stop = {});
 constexpr std::size_t kMostManifold = 4096;  ///< features: a covariance of all pairs is formed
 
 }  // namespace harmonia

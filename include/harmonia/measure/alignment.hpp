@@ -27,9 +27,10 @@ std::string aligned_gradient_name(AlignedGradient gradient);
 /// How to measure in which directions a model is sensitive [Bell 2024, section 4.5].
 struct AlignmentOptions {
   AlignedGradient gradient = AlignedGradient::loss;
-  bool paper = false;        ///< equations 3 to 5 as printed, with the components as they are
-  double confidence = 0.95;  ///< of the means' intervals
-  std::size_t batch = 0;     ///< points held in memory at once, over all threads; 0: chosen for the model
+  bool probabilities = false;  ///< outputs are probabilities, not logits; for the loss
+  bool paper = false;          ///< equations 3 to 5 as printed, with the components as they are
+  double confidence = 0.95;    ///< of the means' intervals
+  std::size_t batch = 0;       ///< points held in memory at once, over all threads; 0: chosen for the model
 };
 
 /// How a row came about.
