@@ -54,8 +54,6 @@ class CwSearch final : public RowSearch, private GradientAsk {
   void take(std::span<const double> outputs, std::span<const double> gradient) override {
     ++taken_;
     const Reading reading = Reading::of(outputs, setting_.model, row_.first_class);
-    double squared = 0;
-    for (const double by : change_) squared += by * by;
     const double margin = loss_.margin(outputs, setting_.options.gradient.kappa);
     const bool leads = margin <= -setting_.options.gradient.kappa;
     if (loss_.reached(reading.label) && leads && setting_.moves.distance(row_.original, x_) < nearest_) {
