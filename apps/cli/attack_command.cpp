@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +16,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/data/npy_writer.hpp"
 #include "harmonia/report/attack_pictures.hpp"
 #include "harmonia/report/attack_report.hpp"
 #include "harmonia/search/attack_study.hpp"
@@ -33,7 +34,7 @@ struct AttackCommand {
   AttackOptions options;
   double confidence = 0.95;
   std::string method = "gamma", against, image, pictures, line;
-  std::string norm, target, outputs = "logits";
+  std::string norm, target, adversarial, outputs = "logits";
   bool no_random_start = false;
   const CLI::App* app = nullptr;
 
@@ -43,27 +44,6 @@ struct AttackCommand {
   AttackRunRecord record_of(const Subject& what) const;
   void print_forecast(const Subject& what, const AttackRunRecord& record) const;
 };
-
-// HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS.
-ImageShape parse_image(const std::string& text, std::size_t inputs) {
-  ImageShape shape{.height = 0, .width = 0, .channels = 1};
-  const char *at = text.data(), *const end = at + text.size();
-  bool good = true;
-  for (std::size_t* const part : {&shape.height, &shape.width, &shape.channels}) {
-    if (part == &shape.channels && at == end) break;
-    if (part != &shape.height) good = good && at != end && *at++ == 'x';
-    const auto read = std::from_chars(at, end, *part);
-    good = good && read.ec == std::errc{};
-    at = read.ptr;
-  }
-  const bool fits = (shape.channels == 1 || shape.channels == 3) && shape.height > 0 &&
-                    inputs / shape.height / shape.channels == shape.width && shape.values() == inputs;
-  if (good && at == end && fits) return shape;
-  throw Error(ErrorCode::usage,
-              fmt::format("--image {}; expected HEIGHTxWIDTH, or HEIGHTxWIDTHx3 of colours, of rows of {} "
-                          "features",
-                          in_quotes(text), inputs));
-}
 
 void make_folder(const std::string& path) {
   std::error_code error;
@@ -189,7 +169,7 @@ void AttackCommand::print_forecast(const Subject& what, const AttackRunRecord& r
 void AttackCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
-  check_paths(run, subject, {subject.model});
+  check_paths(run, subject, {subject.model}, adversarial);
   asked_options();  // throws before anything is opened
   subject.model_options.stop = stop;
   Subject what = open_subject(subject);
@@ -201,11 +181,15 @@ void AttackCommand::execute() {
   record.model = what.model->info();
   state.ledger.spend(record.model.example_rows);
   WholeResult files(run);
+  std::optional<AtomicFile> found_file;
+  if (!adversarial.empty()) found_file.emplace(adversarial);
+  NpyWriter<double> found(record.data.inputs);
   if (!pictures.empty()) make_folder(pictures);
   AttackStudy study = measured(run, state, [&] {
     return attack_study(*what.model, *what.data, record.options, record.against, confidence, state,
                         [&](const AttackRow& row) {
                           if (!pictures.empty()) write_pictures(pictures, row, record.options);
+                          if (found_file && row.success) found.add(row.adversarial.data());
                         });
   });
   study.evaluations += record.model.example_rows;
@@ -215,6 +199,10 @@ void AttackCommand::execute() {
     for (const std::string& sentence : scale_warnings(subject, what)) warnings.push_back(sentence);
   }
   files.write([&] { return attack_json(record, study, warnings); }, [&] { return attack_csv(study); });
+  if (found_file) {
+    found_file->write(found.bytes());
+    found_file->commit();
+  }
   if (!run.quiet) fmt::print("{}", attack_table(record, study));
   print_warnings(warnings);
 }
@@ -275,6 +263,10 @@ void add_search_options(CLI::App& app, AttackCommand& command) {
          "write every image whose class changed here: row-N-adversarial.png, and row-N-strip.png with "
          "the image after some steps over the numbers of their classes")
       ->type_name("FOLDER")
+      ->group("Result");
+  app.add_option("--adversarial", command.adversarial,
+                 "write the rows found, those whose class changed, in the order of DATA; of the first method")
+      ->type_name("FILE.npy")
       ->group("Result");
   app.add_option("--confidence", command.confidence, "of every interval [0.95]")
       ->check(finite_number(fmt::format("a number between 0 and 1 - {}", kLeastDoubt), is_confidence))

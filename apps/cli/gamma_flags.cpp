@@ -145,23 +145,15 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
   return record;
 }
 
-void check_paths(const RunOptions& run, const SubjectOptions& subject,
-                 const std::vector<std::string>& models) {
-  const std::vector<std::string> written{run.json, run.csv, run.html, run.resume};
-  std::vector<std::string> others = written;
-  others.push_back(subject.data.substr(0, subject.data.find('#')));
-  others.push_back(subject.schema_file);
-  others.insert(others.end(), models.begin(), models.end());
+void check_paths(const RunOptions& run, const SubjectOptions& subject, const std::vector<std::string>& models,
+                 const std::string& further) {
+  std::vector<std::string> read = models;
+  read.push_back(subject.data.substr(0, subject.data.find('#')));
+  read.push_back(subject.schema_file);
   for (const std::string& region : subject.data_options.regions) {
-    if (region.starts_with("hull:")) others.push_back(region.substr(5, region.find('?') - 5));
+    if (region.starts_with("hull:")) read.push_back(region.substr(5, region.find('?') - 5));
   }
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    for (std::size_t j = i + 1; j < others.size(); ++j) {
-      if (!same_file(written[i], others[j])) continue;
-      throw Error(ErrorCode::usage,
-                  fmt::format("{} is named twice; expected a file of its own for each", written[i]));
-    }
-  }
+  check_files({run.json, run.csv, run.html, run.resume, further}, read);
 }
 
 void print_forecast(const Subject& subject, const GammaOptions& options,

@@ -36,9 +36,9 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
                             const std::string& command_line);
 
 /// Throws Error(usage) for two results in one file, or a result over a file that is read: models, data,
-/// schema, the rows of a hull.
-void check_paths(const RunOptions& run, const SubjectOptions& subject,
-                 const std::vector<std::string>& models);
+/// schema, the rows of a hull. `further`: one more that is written, if not empty.
+void check_paths(const RunOptions& run, const SubjectOptions& subject, const std::vector<std::string>& models,
+                 const std::string& further = {});
 
 /// How many rows there are, by reading them if need be.
 std::size_t count_rows(RowSource& data);

@@ -17,9 +17,11 @@
 #include "harmonia/core/text.hpp"
 #include "map_command.hpp"
 #include "persistence_command.hpp"
+#include "project_command.hpp"
 #include "report_command.hpp"
 #include "stability_command.hpp"
 #include "sweep_command.hpp"
+#include "train_command.hpp"
 
 namespace {
 
@@ -63,6 +65,8 @@ int main(int argc, char** argv) {
     harmonia::add_alignment_command(program, argc, argv);
     harmonia::add_map_command(program, argc, argv);
     harmonia::add_attack_command(program, argc, argv);
+    harmonia::add_train_command(program);
+    harmonia::add_project_command(program);
     harmonia::add_gate_command(program, code);
     harmonia::add_card_command(program);
     harmonia::add_report_command(program);

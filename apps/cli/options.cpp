@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -160,6 +161,26 @@ void add_resume_option(CLI::App& command, RunOptions& o) {
       ->group("Run");
 }
 
+ImageShape parse_image(const std::string& text, std::size_t inputs) {
+  ImageShape shape{.height = 0, .width = 0, .channels = 1};
+  const char *at = text.data(), *const end = at + text.size();
+  bool good = true;
+  for (std::size_t* const part : {&shape.height, &shape.width, &shape.channels}) {
+    if (part == &shape.channels && at == end) break;
+    if (part != &shape.height) good = good && at != end && *at++ == 'x';
+    const auto read = std::from_chars(at, end, *part);
+    good = good && read.ec == std::errc{};
+    at = read.ptr;
+  }
+  const bool fits = (shape.channels == 1 || shape.channels == 3) && shape.height > 0 &&
+                    inputs / shape.height / shape.channels == shape.width && shape.values() == inputs;
+  if (good && at == end && fits) return shape;
+  throw Error(ErrorCode::usage,
+              fmt::format("--image {}; expected HEIGHTxWIDTH, or HEIGHTxWIDTHx3 of colours, of rows of {} "
+                          "features",
+                          in_quotes(text), inputs));
+}
+
 Subject open_subject(const SubjectOptions& options) {
   DataOptions data_options = options.data_options;
   data_options.seed = options.seed;
@@ -224,6 +245,18 @@ void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOp
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code unreachable;
   return !a.empty() && !b.empty() && (a == b || std::filesystem::equivalent(a, b, unreachable));
+}
+
+void check_files(const std::vector<std::string>& written, const std::vector<std::string>& read) {
+  std::vector<std::string> others = written;
+  others.insert(others.end(), read.begin(), read.end());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    for (std::size_t j = i + 1; j < others.size(); ++j) {
+      if (!same_file(written[i], others[j])) continue;
+      throw Error(ErrorCode::usage,
+                  fmt::format("{} is named twice; expected a file of its own for each", written[i]));
+    }
+  }
 }
 
 std::string command_line(int argc, char** argv) {

@@ -59,6 +59,10 @@ struct Subject {
   RowSource& reference() const { return whole ? *whole : *data; }
 };
 
+/// Reads HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, the shape of rows of `inputs` features. Throws Error(usage)
+/// for what is none, or another number of values.
+ImageShape parse_image(const std::string& text, std::size_t inputs);
+
 /// Opens a model that is to be measured on the subject's data: one of images through its description, if it
 /// has one.
 std::unique_ptr<Model> open_asked_model(const std::string& address, const ModelOptions& how,
@@ -77,6 +81,9 @@ void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOp
 
 /// Whether two names, neither of them empty, are of one file.
 bool same_file(const std::string& a, const std::string& b);
+
+/// Throws Error(usage) if two of the files to write are one, or one of them is read; empty names are none.
+void check_files(const std::vector<std::string>& written, const std::vector<std::string>& read);
 
 /// The command line to repeat a run, with the values of headers left out.
 std::string command_line(int argc, char** argv);

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "harmonia/core/run.hpp"
 #include "harmonia/model/open_model.hpp"
+#include "harmonia/model/training.hpp"
 
 /// What the library and libharmonia_torch, which it loads, have to agree about.
 namespace harmonia {
@@ -22,18 +24,25 @@ struct TorchRequest {
 /// Equal on both sides, or they were built from different sources.
 struct TorchInterface {
   std::string_view version;
-  std::size_t info_bytes, options_bytes, request_bytes;
+  std::size_t info_bytes, options_bytes, request_bytes, training_bytes, epoch_bytes;
 
   bool operator==(const TorchInterface&) const = default;
 };
-constexpr TorchInterface kTorchInterface{HARMONIA_VERSION, sizeof(ModelInfo), sizeof(ModelOptions),
-                                         sizeof(TorchRequest)};
+constexpr TorchInterface kTorchInterface{HARMONIA_VERSION,
+                                         sizeof(ModelInfo),
+                                         sizeof(ModelOptions),
+                                         sizeof(TorchRequest),
+                                         sizeof(Training) + sizeof(TrainingOptions),
+                                         sizeof(TrainingEpoch)};
 
-/// The names of the two functions that libharmonia_torch exports, and their types.
+/// The names of the functions that libharmonia_torch exports, and their types.
 constexpr const char* kTorchInterfaceName = "harmonia_torch_interface";
 constexpr const char* kTorchOpenName = "harmonia_torch_open";
+constexpr const char* kTorchTrainName = "harmonia_torch_train";
 using TorchInterfaceFunction = const TorchInterface*();
 /// The caller owns the model. Throws Error.
 using TorchOpenFunction = Model*(TorchRequest&);
+/// What was checked by check_training(). Throws Error.
+using TorchTrainFunction = void(const TrainingOptions&, const Training&, Run&);
 
 }  // namespace harmonia

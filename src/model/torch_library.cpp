@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "harmonia/core/error.hpp"
@@ -45,52 +46,52 @@ fs::path find_library() {
   return {};
 }
 
-[[noreturn]] void fail(const std::string& model, const std::string& why) {
-  throw Error(ErrorCode::usage, fmt::format("model {} needs {}", model, why));
+[[noreturn]] void fail(const std::string& who, const std::string& why) {
+  throw Error(ErrorCode::usage, fmt::format("{} needs {}", who, why));
 }
 
 template <class Function>
-Function& function_of(void* library, const char* name, const std::string& model, const fs::path& path) {
+Function& function_of(void* library, const char* name, const std::string& who, const fs::path& path) {
   void* const found = dlsym(library, name);
   if (found == nullptr)
-    fail(model,
-         fmt::format("{}; {} has no {}: expected what 'make torch' builds", kFile, path.string(), name));
+    fail(who, fmt::format("{}; {} has no {}: expected what 'make torch' builds", kFile, path.string(), name));
   return *reinterpret_cast<Function*>(found);
 }
 
-TorchOpenFunction& load(const std::string& model) {
+TorchLibrary load(const std::string& who) {
   const fs::path path = find_library();
   if (path.empty()) {
-    fail(model, fmt::format("{}, which is neither beside this program nor in its ../{}; 'make torch' builds "
-                            "it, HARMONIA_TORCH names one elsewhere",
-                            kFile, HARMONIA_LIBDIR));
+    fail(who, fmt::format("{}, which is neither beside this program nor in its ../{}; 'make torch' builds "
+                          "it, HARMONIA_TORCH names one elsewhere",
+                          kFile, HARMONIA_LIBDIR));
   }
   // Local: its hundreds of libraries answer nobody else's calls. It stays, as libtorch has threads of its
   // own.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
-    fail(model, fmt::format("{}, which cannot be loaded: {}; 'make torch' builds it", kFile,
-                            why == nullptr ? path.string() : sentence(why)));
+    fail(who, fmt::format("{}, which cannot be loaded: {}; 'make torch' builds it", kFile,
+                          why == nullptr ? path.string() : sentence(why)));
   }
   const TorchInterface& built =
-      *function_of<TorchInterfaceFunction>(library, kTorchInterfaceName, model, path)();
+      *function_of<TorchInterfaceFunction>(library, kTorchInterfaceName, who, path)();
   if (built != kTorchInterface) {
-    fail(model, fmt::format("a {} of its own build; {} is of version {} or of other sources: 'make torch' "
-                            "builds it again",
-                            kFile, path.string(), built.version));
+    fail(who, fmt::format("a {} of its own build; {} is of version {} or of other sources: 'make torch' "
+                          "builds it again",
+                          kFile, path.string(), built.version));
   }
-  return function_of<TorchOpenFunction>(library, kTorchOpenName, model, path);
+  return {&function_of<TorchOpenFunction>(library, kTorchOpenName, who, path),
+          &function_of<TorchTrainFunction>(library, kTorchTrainName, who, path)};
 }
 
 }  // namespace
 
-TorchOpenFunction& torch_library(const std::string& model) {
+const TorchLibrary& torch_library(const std::string& who) {
   static std::mutex mutex;
-  static TorchOpenFunction* open = nullptr;
+  static std::optional<TorchLibrary> loaded;
   const std::lock_guard lock(mutex);
-  if (open == nullptr) open = &load(model);
-  return *open;
+  if (!loaded) loaded = load(who);
+  return *loaded;
 }
 
 }  // namespace harmonia

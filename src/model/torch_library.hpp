@@ -6,8 +6,14 @@
 
 namespace harmonia {
 
-/// The function of libharmonia_torch that opens a model; the library is loaded by the first call, and stays.
-/// Throws Error(usage), naming `model`, if it is not found, cannot be loaded or is of another version.
-TorchOpenFunction& torch_library(const std::string& model);
+/// The functions of libharmonia_torch.
+struct TorchLibrary {
+  TorchOpenFunction* open = nullptr;
+  TorchTrainFunction* train = nullptr;
+};
+
+/// The library, which is loaded by the first call, and stays. Throws Error(usage), naming who needs it
+/// ("model net.pt"), if it is not found, cannot be loaded or is of another version.
+const TorchLibrary& torch_library(const std::string& who);
 
 }  // namespace harmonia

@@ -51,7 +51,7 @@ std::unique_ptr<Model> open_torch_model(const std::string& path, const ModelOpti
                             path, wrong));
   }
   request.sha256 = sha256_hex(request.bytes);
-  return std::unique_ptr<Model>(torch_library(path)(request));
+  return std::unique_ptr<Model>(torch_library("model " + path).open(request));
 }
 
 }  // namespace harmonia

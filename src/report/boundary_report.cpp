@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <numbers>
 #include <string_view>
 
 #include "gamma_json.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/data/npy_writer.hpp"
 #include "text_forms.hpp"
 
 namespace harmonia {
@@ -258,23 +258,10 @@ std::string boundary_table(const BoundaryRunRecord& record, const BoundaryResult
 }
 
 std::string normals_npy(const BoundaryResult& result, std::size_t inputs) {
-  static_assert(std::endian::native == std::endian::little);
-  std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                   result.rows.size(), inputs);
-  constexpr std::size_t preamble = 10, alignment = 64;
-  header.append(alignment - 1 - (preamble + header.size()) % alignment, ' ');
-  header += '\n';
-  std::string bytes("\x93NUMPY\x01\x00", 8);
-  bytes += static_cast<char>(header.size() & 0xff);
-  bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
+  NpyWriter<double> file(inputs);
   const std::vector<double> none(inputs, std::numeric_limits<double>::quiet_NaN());
-  for (const BoundaryRow& row : result.rows) {
-    const std::vector<double>& values = row.normal.empty() ? none : row.normal;
-    // NOLINTNEXTLINE: the bytes of the numbers are what the format asks for
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
-  }
-  return bytes;
+  for (const BoundaryRow& row : result.rows) file.add(row.normal.empty() ? none.data() : row.normal.data());
+  return file.bytes();
 }
 
 }  // namespace harmonia

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/cuda.h>
 #include <torch/script.h>
 #include <torch/version.h>
 
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "blas.hpp"
+#include "device.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "torch_interface.hpp"
@@ -25,53 +25,7 @@ constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, t
 constexpr std::size_t kDeviceRows = 8192;                    // a GPU wants many more at once
 constexpr std::size_t kDeviceValues = std::size_t{1} << 27U;
 constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
-constexpr std::size_t kLongestErrorName = 24;
-constexpr std::size_t kExampleRows = 2;  // one would not tell rows from outputs
-
-// The sentence of an error that matters: libtorch puts places in its own source and in the module's around
-// it.
-std::string reason(const std::exception& error) {
-  const auto* const own = dynamic_cast<const c10::Error*>(&error);
-  const std::string_view text = own != nullptr ? own->what_without_backtrace() : error.what();
-  std::string_view first, named;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = trim(text.substr(at, end - at));
-    if (first.empty()) first = line;
-    if (line.find("Error: ") < kLongestErrorName) named = text.substr(at);
-    at = end + 1;
-  }
-  return sentence(named.empty() ? first : named);
-}
-
-// By default a GPU multiplies with ten bits of each factor, which differences of near points do not survive.
-void compute_in_full() {
-  at::globalContext().setAllowTF32CuBLAS(false);
-  at::globalContext().setAllowTF32CuDNN(false);
-}
-
-c10::Device device_of(const TorchRequest& request) {
-  const std::string& name = request.options->device;
-  if (name == "cpu") return c10::kCPU;
-  const auto refuse = [&](const std::string& found) {
-    throw Error(ErrorCode::usage, fmt::format("--device {}: {}", name, found));
-  };
-  int index = 0;
-  if (name != "cuda") {
-    const bool numbered =
-        name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
-        std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!numbered) refuse("is no device; expected cpu, cuda or cuda:N");
-    index = std::stoi(name.substr(5));
-  }
-  const auto count = static_cast<int>(torch::cuda::is_available() ? torch::cuda::device_count() : 0);
-  if (count == 0) {
-    refuse(
-        fmt::format("libtorch {} finds no GPU here, or was built without CUDA; expected cpu", TORCH_VERSION));
-  }
-  if (index >= count) refuse(fmt::format("there is no such GPU; expected cuda:0 … cuda:{}", count - 1));
-  return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
-}
+constexpr std::size_t kExampleRows = 2;    // one would not tell rows from outputs
 
 torch::jit::Module load(TorchRequest& request, c10::Device device) {
   try {
@@ -114,7 +68,9 @@ void run_on_this_thread_alone() {
 class TorchModel final : public Model, public Differentiable {
  public:
   explicit TorchModel(TorchRequest& request)
-      : device_(device_of(request)), module_(load(request, device_)), type_(type_of(module_)) {
+      : device_(device_named(request.options->device)),
+        module_(load(request, device_)),
+        type_(type_of(module_)) {
     module_ = frozen(module_);
     info_.name = request.path;
     info_.kind = "torch";
