@@ -1,14 +1,14 @@
 #include "harmonia/model/training.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stop_token>
-
-#include <unistd.h>
+#include <utility>
 
 #include "harmonia/core/random.hpp"
 #include "harmonia/data/memory_source.hpp"
@@ -67,7 +67,8 @@ Trained trained(const TrainingOptions& options, Training training, std::uint64_t
 
 std::unique_ptr<Model> opened(const std::string& file) {
   const std::string path =
-      (std::filesystem::temp_directory_path() / ("harmonia-training-" + std::to_string(::getpid()) + ".pt")).string();
+      (std::filesystem::temp_directory_path() / ("harmonia-training-" + std::to_string(::getpid()) + ".pt"))
+          .string();
   std::ofstream(path, std::ios::binary) << file;
   const std::vector<double> example(kInputs);
   std::unique_ptr<Model> model = open_torch_model(path, {}, example);
@@ -98,10 +99,11 @@ double right_when_moved(const Model& model, const LabelledRows& rows, double eps
 double squared_cosine(const Model& model, const LabelledRows& rows) {
   Matrix<double> values(rows.rows(), kInputs);
   std::copy_n(rows.values.row(0), rows.rows() * kInputs, values.row(0));
-  MemorySource source(std::as_const(values).view());
-  ComponentsFound plane{.mean = axes().mean(), .directions = axes().basis(), .explained = 1, .rows = rows.rows()};
+  const std::unique_ptr<RowSource> source = make_memory_source(std::as_const(values).view());
+  ComponentsFound plane{
+      .mean = axes().mean(), .directions = axes().basis(), .explained = 1, .rows = rows.rows()};
   Run run;
-  return alignment(model, source, plane, {}, run).squared_cosine.mean;
+  return alignment(model, *source, plane, {}, run).squared_cosine.mean;
 }
 
 TEST(Training, LearnsTheClasses) {
@@ -152,35 +154,38 @@ TEST(Training, MovedRowsMakeItRobust) {
 TEST(Training, RefusesWhatCannotBe) {
   const LabelledRows rows = crossed(20, 1);
   const auto refused = [&](TrainingOptions options, ErrorCode code, const char* text) {
-    expect_error([&] { trained(options, {.rows = &rows}); }, code, text);
+    test::expect_error(code, text, [&] { trained(options, {.rows = &rows}); });
   };
   TrainingOptions options = small_network();
   options.penalties = {0.1};
-  refused(options, ErrorCode::usage, "1 penalties for 3 fully connected layers");
+  refused(options, ErrorCode::usage,
+          "1 penalties for 3 fully connected layers; expected one for each, the last among them");
   options = small_network();
   options.network.channels = 4;
   options.network.image = {4, 2, 1};
-  refused(options, ErrorCode::usage, "too small for four convolutions");
+  refused(options, ErrorCode::usage,
+          "images of 4 × 2 are too small for four convolutions of 5 × 5; expected 18 × 18 or more");
   options.network.image = {4, 4, 1};
-  refused(options, ErrorCode::usage, "convolutions take images");
+  refused(options, ErrorCode::usage, "convolutions take images; rows of 8 numbers are none of 4 × 4 × 1");
   options = small_network();
   options.term = AlignmentTerm::ratio;
-  refused(options, ErrorCode::usage, "needs the plane");
+  refused(options, ErrorCode::usage, "an alignment term needs the plane of the data");
   options = small_network();
   options.network.inputs = 9;
-  refused(options, ErrorCode::input, "has 8 columns; the network takes 9");
+  refused(options, ErrorCode::input, "made has 8 columns; the network takes 9");
   options = small_network();
-  options.device = "cuda:99";
-  refused(options, ErrorCode::usage, "--device cuda:99");
+  options.device = "moon";
+  refused(options, ErrorCode::usage, "--device moon: is no device; expected cpu, cuda or cuda:N");
   options = small_network();
-  options.rate = 1e38;
-  refused(options, ErrorCode::model, "no finite number");
+  options.rate = 1e30;
+  refused(options, ErrorCode::model,
+          "the objective is no finite number any more; expected a smaller --rate, --alpha or --penalty");
 }
 
 TEST(Training, StopsWhenAsked) {
   const LabelledRows rows = crossed(500, 1);
   std::stop_source stop;
-  Run run;
+  harmonia::Run run;
   run.threads = 1;
   run.stop = stop.get_token();
   std::size_t epochs = 0;
@@ -188,7 +193,8 @@ TEST(Training, StopsWhenAsked) {
   training.epoch_done = [&](const TrainingEpoch&, const std::string&) {
     if (++epochs == 2) stop.request_stop();
   };
-  expect_error([&] { train_network(small_network(), training, run); }, ErrorCode::interrupted, "stopped");
+  test::expect_error(ErrorCode::interrupted, "the training was stopped",
+                     [&] { train_network(small_network(), training, run); });
   EXPECT_EQ(epochs, 2U);
 }
 

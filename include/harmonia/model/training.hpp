@@ -76,7 +76,7 @@ struct Training {
   const LabelledRows* test = nullptr;  ///< none: nothing is tested
   const Manifold* plane = nullptr;     ///< for the alignment term
   /// Called after every epoch with the network as it is, a TorchScript file's bytes.
-  std::function<void(const TrainingEpoch&, const std::string& file)> epoch_done;
+  std::function<void(const TrainingEpoch&, const std::string& file)> epoch_done{};
 };
 
 /// Throws Error(usage) for a network or options that cannot be, and Error(input) for rows that do not fit

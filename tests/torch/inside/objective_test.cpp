@@ -24,7 +24,8 @@ at::Tensor two_axes() { return numbers({1, 0, 0, 0, 1, 0}, {2, 3}); }
 TEST(AlignmentTerms, GoldenValues) {
   const at::Tensor g = numbers({1, 2, 2}, {1, 3});
   EXPECT_NEAR(alignment_terms(AlignmentTerm::ratio, g, two_axes()).item<double>(), 3 / std::sqrt(5.0), 1e-12);
-  EXPECT_NEAR(alignment_terms(AlignmentTerm::cosine, g, two_axes()).item<double>(), 1 - std::sqrt(5.0) / 3, 1e-12);
+  EXPECT_NEAR(alignment_terms(AlignmentTerm::cosine, g, two_axes()).item<double>(), 1 - std::sqrt(5.0) / 3,
+              1e-12);
   EXPECT_NEAR(alignment_terms(AlignmentTerm::rejection, g, two_axes()).item<double>(), 2, 1e-12);
 }
 
@@ -110,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Terms, ObjectiveGradient,
                                          Case{"cosine", AlignmentTerm::cosine, false},
                                          Case{"rejection", AlignmentTerm::rejection, false},
                                          Case{"convolutions", AlignmentTerm::ratio, true}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 TEST(Objective, AddsTheWeightsPenaltyByLayer) {
   TrainingOptions options;
