@@ -199,8 +199,10 @@ extern "C" __attribute__((visibility("default"))) void harmonia_torch_train(
   if (options.device != "cpu") compute_in_full();
   try {
     Trainer trainer(options, training, run);
-    for (std::size_t number = 1; number <= options.epochs; ++number)
-      training.epoch_done(trainer.epoch(number), trainer.file());
+    for (std::size_t number = 1; number <= options.epochs; ++number) {
+      const TrainingEpoch told = trainer.epoch(number);
+      training.epoch_done(told, trainer.file());
+    }
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {

@@ -117,6 +117,15 @@ TEST(Training, LearnsTheClasses) {
   EXPECT_EQ(opened(result.file)->info().outputs, 2U);
 }
 
+TEST(Training, WritesTheNetworkThatItTested) {
+  const LabelledRows rows = crossed(500, 1), test = crossed(500, 2);
+  TrainingOptions options = small_network();
+  options.epochs = 1;
+  const Trained result = trained(options, {.rows = &rows, .test = &test});
+  EXPECT_EQ(right_when_moved(*opened(result.file), test, 0) * 500,
+            static_cast<double>(*result.epochs.back().test_right));
+}
+
 TEST(Training, RepeatsFromItsSeed) {
   const LabelledRows rows = crossed(300, 1);
   TrainingOptions options = small_network();
