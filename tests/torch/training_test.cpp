@@ -1,12 +1,8 @@
 #include "harmonia/model/training.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <stop_token>
 #include <utility>
 
@@ -15,6 +11,7 @@
 #include "harmonia/measure/alignment.hpp"
 #include "harmonia/model/torch_model.hpp"
 #include "support/expect_error.hpp"
+#include "support/temporary_file.hpp"
 
 namespace harmonia {
 namespace {
@@ -66,14 +63,9 @@ Trained trained(const TrainingOptions& options, Training training, std::uint64_t
 }
 
 std::unique_ptr<Model> opened(const std::string& file) {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / ("harmonia-training-" + std::to_string(::getpid()) + ".pt"))
-          .string();
-  std::ofstream(path, std::ios::binary) << file;
+  const test::TemporaryFile network("net.pt", file);
   const std::vector<double> example(kInputs);
-  std::unique_ptr<Model> model = open_torch_model(path, {}, example);
-  std::filesystem::remove(path);
-  return model;
+  return open_torch_model(network.path(), {}, example);
 }
 
 // The share of rows that are right after every value was moved by epsilon along the sign of the gradient.
