@@ -35,7 +35,7 @@ TEST(LabelledRows, AreReadInSinglePrecision) {
 TEST(LabelledRows, RefuseWhatIsNoClass) {
   for (const char* label : {"", "cat", "-1", "1.5", "nan", "1e9"}) {
     test::expect_error(ErrorCode::input,
-                       std::string("row 1 of the rows in memory has the label '") + label +
+                       std::string("row 1 of memory has the label '") + label +
                            "'; expected the number of its class, 0, 1, …",
                        [&] {
                          read(two_rows(1), {"0", label});
@@ -51,7 +51,7 @@ TEST(LabelledRows, RefuseWhatIsNoNumber) {
 TEST(LabelledRows, RefuseRowsWithoutLabels) {
   test::expect_error(
       ErrorCode::input,
-      "the rows in memory has no labels; name their column with --label, or their file with --labels",
+      "memory has no labels; name their column with --label, or their file with --labels",
       [&] { read(two_rows(1), {}); });
 }
 

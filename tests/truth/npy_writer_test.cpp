@@ -11,7 +11,7 @@ namespace {
 template <class T>
 void expect_read_again() {
   NpyWriter<T> writer(3);
-  const std::vector<T> first{1, T{-2.5}, T{1e-30}};
+  const std::vector<T> first{1, T{-2.5}, static_cast<T>(1e-30)};
   writer.add(first.data());
   for (const T number : {T{4}, T{5}, T{6}}) writer.add(number);
   const std::string bytes = writer.bytes();
