@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-from PIL import Image
 
-from models import LITES, PAPER_SIDE, label_of
+from models import LITES, PAPER_SIDE
+from photographs import label_of, photographs, square
 
 BATCH = 10
 
@@ -29,11 +29,6 @@ class Export:
     parameters: int
 
 
-def photographs(images: Path) -> list[Path]:
-    """Those with a label first."""
-    return sorted((images / "photographs").iterdir(), key=lambda path: (label_of(path.name) is None, path.name))
-
-
 def copy_photographs(images: Path, out: Path) -> Path:
     """Into a folder of their own, numbered in their order."""
     folder = out / "photographs"
@@ -43,20 +38,17 @@ def copy_photographs(images: Path, out: Path) -> Path:
     return folder
 
 
-def square(path: Path, side: int, grey: bool) -> np.ndarray:
-    """3 × side × side, from 0 to 255: the middle, with a margin of the usual 1/8, brought to size."""
-    image = Image.open(path).convert("L" if grey else "RGB")
-    width, height = image.size
-    cut = min(width, height) if grey else min(width, height) * 0.875
-    box = ((width - cut) / 2, (height - cut) / 2, (width + cut) / 2, (height + cut) / 2)
-    pixels = np.asarray(image.resize((side, side), Image.Resampling.BICUBIC, box=box, reducing_gap=None), np.float32)
+def planes(path: Path, side: int) -> np.ndarray:
+    """3 × side × side: a photograph in colours, or grey three times at the paper's size."""
+    grey = side == PAPER_SIDE
+    pixels = square(path, side, grey)
     return np.repeat(pixels[None], 3, 0) if grey else pixels.transpose(2, 0, 1)
 
 
 def write_inputs(images: Path, out: Path, sides: set[int]) -> None:
     """What the networks are compared on: every photograph in colours at their own sizes, and grey at the paper's."""
     for side in sides | {PAPER_SIDE}:
-        pixels = np.stack([square(path, side, side == PAPER_SIDE) for path in photographs(images)])
+        pixels = np.stack([planes(path, side) for path in photographs(images)])
         np.save(out / f"inputs-{side}.npy", ((pixels - 127) / 128).astype(np.float32))
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from estimates import Estimate, difference, mean, ratio, share
 from frame import Check, table, under_headings
 from measure import Map, Row, Search
-from models import DIGITS, LITES, MAIN, PUBLISHED, label_of
+from models import DIGITS, LITES, MAIN, PUBLISHED
+from photographs import label_of
 
 if TYPE_CHECKING:
     from study import Digits, Drawn, Study

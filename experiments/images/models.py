@@ -1,6 +1,5 @@
 """The networks, what the paper says of its own, and how much is measured. Needs nothing but Python."""
 
-import re
 from dataclasses import dataclass
 
 PAPER_SIDE = 100  # images of 100 × 100 grey pixels, moved by 100 of 255
@@ -8,12 +7,6 @@ RADIUS = 100
 SMALL = 10  # … and a step that is small beside an image's own
 STEPS = 25
 DIGITS = {"mnist": "MNIST", "fashion": "Fashion-MNIST"}
-
-
-def label_of(photograph: str) -> int | None:
-    """imagenet_00_243.jpg, or 07-imagenet_00_243.jpg, has the label 243. Photographs of other names have none."""
-    found = re.search(r"imagenet_\d+_(\d+)", photograph)
-    return int(found[1]) if found else None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,98 @@
+"""Table 2 of the paper in its form: six attacks on an ImageNet classifier, and the persistence before and after. Started by `run`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from findings import checks, records, sections
+from frame import conclude, option_parser, write_numbers
+from measure import Attacked, MeasuredFolder
+from models import FULL, QUICK, SEED, SIDE, Size
+from photographs import label_of, photographs, square
+
+HERE = Path(__file__).resolve().parent
+
+
+@dataclass
+class Study:
+    """natural: persistence of every photograph that is attacked. difference: largest of a logit, the program's from PyTorch's."""
+
+    size: Size
+    natural: list[float]
+    difference: float
+    attacked: list[Attacked] = field(default_factory=list)
+
+
+def prepare(folder: Path, size: Size) -> None:
+    """net.pt, and natural.npy: photographs that it has right."""
+    folder.mkdir(parents=True, exist_ok=True)
+    setup = HERE.parent.parent / "scripts" / "setup.sh"
+    subprocess.run([str(setup), "images"], check=True)
+    images = Path(subprocess.run([str(setup), "--images"], check=True, capture_output=True, text=True).stdout.strip())
+    labelled = [path for path in photographs(images) if label_of(path.name) is not None]
+    rows = np.stack([square(path, SIDE).reshape(-1) / 255 for path in labelled]).astype(np.float32)
+    np.save(folder / "labelled.npy", rows)
+    subprocess.run([str(HERE / "prepare"), "--out", str(folder / "net.pt"), "--rows", str(folder / "labelled.npy")], check=True)
+    logits = np.load(folder / "net.npy")
+    right = np.flatnonzero(logits.argmax(1) == [label_of(path.name) for path in labelled])[: size.photographs or None]
+    print(f"  {len(right)} of {len(labelled)} labelled photographs are right and attacked", flush=True)
+    np.save(folder / "natural.npy", rows[right])
+    np.save(folder / "logits.npy", logits[right])
+
+
+def targets(size: Size, logits: np.ndarray) -> list[int]:
+    """Classes drawn from those that no photograph has."""
+    free = np.setdiff1d(np.arange(logits.shape[1]), logits.argmax(1))
+    return np.random.default_rng(SEED).choice(free, size.targets, replace=False).tolist()
+
+
+def largest_difference(program: MeasuredFolder, logits: np.ndarray) -> float:
+    """Of each row's largest logit, as the program has it when it measures gamma."""
+    result = program.result("gamma.json", "gamma", "net.pt", "natural.npy", "--radius", 0.001, "--ball", "random:1", "--device", program.device)
+    return max(abs(row["value"] - float(line.max())) for row, line in zip(result["rows"], logits, strict=True))
+
+
+def measure(program: MeasuredFolder, size: Size) -> Study:
+    rows, logits = (np.load(program.folder / name) for name in ("natural.npy", "logits.npy"))
+    study = Study(size, program.persistences("persistence-natural", "natural.npy"), largest_difference(program, logits))
+    for method in size.methods:
+        start = time.monotonic()
+        found = [program.attacked(method, target, rows) for target in targets(size, logits)]
+        study.attacked += found
+        print(f"  {method}: {sum(len(a.sources) for a in found)} of {sum(a.tried for a in found)}, {time.monotonic() - start:.0f} s", flush=True)
+    return study
+
+
+def main() -> int:
+    parser = option_parser(__doc__, quick="two photographs, one target, two attacks, coarse persistences",
+                           reuse="take what an earlier run left in the folder, make what is missing",
+                           out="folder for the network, images and results [out/imagenet]")  # fmt: skip
+    parser.add_argument("--device", default="cpu", help="where the network runs: cpu, cuda or cuda:N [cpu]")
+    options = parser.parse_args()
+    out: Path = options.out or options.default_out
+    size = QUICK if options.quick else FULL
+    folder = out / "models" / "lite0"
+    start = time.monotonic()
+    if not (options.reuse and (folder / "logits.npy").exists()):
+        print("Preparing", flush=True)
+        prepare(folder, size)
+    print("Attacking and measuring", flush=True)
+    study = measure(MeasuredFolder(options.build, folder, options.reuse, size, options.device), size)
+    write_numbers(out / "numbers.csv", ["quantity", "attack", "value", "low", "high", "images"], records(study))
+
+    def draw() -> None:
+        import plots
+
+        plots.draw(study, out)
+
+    return conclude("imagenet", out, sections(study), checks(study), None if options.no_plots else draw, start)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
