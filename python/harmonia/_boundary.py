@@ -25,6 +25,7 @@ from ._measure import (
     warn,
 )
 from ._models import Choice
+from ._modules import is_module
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def boundary(
     arguments.call = call.replace(repr(a.source), f"{a.source!r}, {b.source!r}", 1)
     with shown(progress, f"boundary of {model.name}") as tell:
         native = _native.boundary(model, a, b, arguments, _count("steps", steps), normal, _positive("step", step), tell)
-    warn(native.warnings)
+    warn(native.warnings, model)
     return BoundaryResult(native)
 
 
@@ -217,7 +218,7 @@ def _rows(f: ModelLike, X: DataLike, inputs: int, options: Mapping[str, Any]) ->
     if not isinstance(X, (str, os.PathLike)):
         ordered = _in_fitted_order(f, X, columns, drop, id, label)
         names = options["feature_names"]
-        table = read_table(X, ordered, drop, id, label, names)
+        table = read_table(X, ordered, drop, id, label, names, is_module(f))
         return table.data(), table
     chosen = [[str(c) for c in part or []] for part in (columns, drop)]
     carried = ["" if name is None else str(name) for name in (id, label)]
