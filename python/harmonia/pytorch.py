@@ -27,7 +27,8 @@ class GammaCallback(Watched):
     lowest mean so far is the reference. A later one climbs if the training loss is lower than at the reference and gamma
     is higher on the same rows: the mean difference's interval lies above `rise` times the reference. `patience` climbing
     measurements in a row stop; `stopped` is then the epoch. The rule sees how the answers
-    bend, not how well they predict: look at `history` of a training with stop=False first.
+    bend, not how well they predict, and a network that starts nearly linear bends as it learns anything: look at `history` of a
+    training with stop=False first, and begin to call it at the epoch from which on gamma should not climb.
 
     >>> import numpy as np, torch
     >>> from harmonia.pytorch import GammaCallback
