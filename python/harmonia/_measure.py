@@ -12,8 +12,8 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 from . import _native
 from ._data import DataLike, Table, is_frame, read_table
 from ._errors import HarmoniaWarning, UsageError
-from ._models import Choice, ModelAddress, as_address, function_model
-from ._modules import is_module, module_model
+from ._models import Choice, ModelAddress, as_address, function_model, module_model
+from ._modules import is_module
 from ._progress import Progress, shown
 from ._result import GammaResult
 from ._trees import tree_model

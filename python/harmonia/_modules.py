@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
-from ._errors import InputError, ModelError, UsageError
-
-if TYPE_CHECKING:
-    from ._data import Table
-    from ._models import Choice
+from ._errors import ModelError
 
 EXAMPLES = 2  # rows that a module is asked first: one would not tell rows from outputs
 
@@ -44,7 +39,8 @@ def array_of(x: Any) -> NDArray[Any]:
 class Module:
     """A module as functions on arrays of rows. Between two calls it is as its owner left it."""
 
-    def __init__(self, module: Any, shape: Sequence[int], dtype: Any) -> None:
+    def __init__(self, module: Any, shape: Sequence[int], dtype: Any = None) -> None:
+        """shape: of a row. dtype: of the tensors, float32 or float64; None: that of the parameters."""
         self._torch = sys.modules["torch"]
         self._module = module
         self.name = type(module).__name__
@@ -91,14 +87,12 @@ class Module:
         try:
             self._outputs = self(rows).shape[1]
         except Exception:
-            shape, self._shape = self._shape, (rows.shape[1],)
-            if len(shape) == 1:
+            if len(self._shape) == 1:
                 raise
-            try:
+            self._shape = (rows.shape[1],)
+            with suppress(Exception):
                 self._outputs = self(rows).shape[1]
-            except Exception:
-                self._shape = shape
-            if not self._outputs:
+            if self._outputs == 0:
                 raise
         return self._outputs
 
@@ -177,40 +171,16 @@ class Module:
         backends = self._torch.backends
         switches = [(backends.cuda.matmul, "allow_tf32", False), (backends.cudnn, "allow_tf32", False)]
         try:
-            before = [getattr(place, name) for place, name, _ in switches]
+            found = [getattr(place, name) for place, name, _ in switches]
         except RuntimeError:  # its owner chose by the names of newer versions, which exclude the others
             places = (backends.cuda.matmul, backends.cudnn.conv, backends.cudnn.rnn)
             switches = [(place, "fp32_precision", "ieee") for place in places]
-            before = [getattr(place, name) for place, name, _ in switches]
+            found = [getattr(place, name) for place, name, _ in switches]
+        changed = [(*switch, before) for switch, before in zip(switches, found) if before != switch[2]]
         try:
-            for place, name, value in switches:
+            for place, name, value, _ in changed:
                 setattr(place, name, value)
             yield
         finally:
-            for (place, name, _), value in zip(switches, before):
-                setattr(place, name, value)
-
-
-def module_model(
-    f: Any, table: Optional["Table"], data: _native.Data, choice: "Choice", images: _native.Images
-) -> _native.Model:
-    """A module that is called with tensors of its own type, on its own device, in the shape of the data's rows."""
-    if choice.margin or choice.as_frame:
-        raise UsageError(f"{'margin' if choice.margin else 'as_frame'} is for estimators and functions; the model is a torch.nn.Module")
-    if table is not None and table.categories:
-        column = table.names[next(iter(table.categories))]
-        raise InputError(f"column {column!r} holds no numbers, and a torch.nn.Module takes tensors; drop it")
-    example = data.first_row()
-    missing = bool(choice.missing)
-    if not missing and np.isnan(example).any():
-        column_number = int(np.isnan(example).argmax())
-        raise InputError(f"row 0, column {column_number} is missing (NaN); model {type(f).__name__} takes no missing values")
-    row = np.asarray(images.row(example), dtype=np.float64)
-    shape = images.row_shape or (table.shape if table is not None else ()) or (len(row),)
-    module = Module(f, shape, choice.dtype)
-    outputs = module.learn(row)
-    features = [] if images.row_shape else data.features
-    return _native.module_model(
-        module, module.gradient, module.name, len(row), outputs, EXAMPLES, module.float32, module.batch, missing,
-        choice.binary, module.warning, features, images,
-    )
+            for place, name, _, before in changed:
+                setattr(place, name, before)

@@ -146,7 +146,7 @@ def test_images_of_files_by_their_description(saved, tmp_path):
 
 def test_gradients_are_the_differences_of_the_answers():
     net, rows = images(), RNG.uniform(size=(5, 60))
-    module = Module(net, (2, 6, 5), None)
+    module = Module(net, (2, 6, 5))
     assert module.learn(rows[0]) == 3
     weights = RNG.normal(size=(5, 3))
     answers, pull_back = module.gradient(rows.copy())
@@ -289,6 +289,34 @@ def test_types_and_devices():
     assert seen[-1][0] == torch.float64
 
 
+def test_a_gpu_multiplies_whole_factors():
+    """What is switched for a call, which needs no GPU, and switched back."""
+    module, backends = Module(nn.Linear(2, 2), (2,)), torch.backends
+    module.device = torch.device("cuda")
+    switches = [(backends.cuda.matmul, "allow_tf32"), (backends.cudnn, "allow_tf32")]
+    before = [getattr(*switch) for switch in switches]
+    try:
+        for allowed in ((False, True), (True, True), (False, False)):
+            for switch, value in zip(switches, allowed):
+                setattr(*switch, value)
+            with module._evaluating():
+                assert [getattr(*switch) for switch in switches] == [False, False]
+            assert [getattr(*switch) for switch in switches] == list(allowed)
+    finally:
+        for switch, value in zip(switches, before):
+            setattr(*switch, value)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_modules_on_a_gpu():
+    net, rows = images(), RNG.uniform(size=(6, 2, 6, 5))
+    on_cpu = hm.gamma(net, rows, 0.1).gamma, hm.attack(net, rows, method="pgd", epsilon=0.1).adversarial
+    net = net.cuda()
+    on_gpu = hm.gamma(net, torch.from_numpy(rows).cuda(), 0.1).gamma, hm.attack(net, rows, method="pgd", epsilon=0.1).adversarial
+    np.testing.assert_allclose(on_gpu[0], on_cpu[0], atol=1e-12)
+    np.testing.assert_allclose(on_gpu[1], on_cpu[1], atol=1e-9)
+
+
 def test_rows_of_images_or_plain():
     """A network that wants plain rows gets them, of an array of images too."""
     net, rows = network(16, 8, 2), RNG.uniform(size=(5, 1, 4, 4))
@@ -304,7 +332,7 @@ def test_rows_of_images_or_plain():
 
 def test_mistakes():
     net = network(4, 2)
-    for options, words in (({"margin": True}, "margin is for"), ({"as_frame": True}, "as_frame is for")):
+    for options, words in (({"margin": True}, "margin is for"), ({"as_frame": True}, "as_frame is for"), ({"dtype": int}, "dtype is int64")):
         with pytest.raises(hm.UsageError, match=words):
             hm.gamma(net, X, 0.1, **options)
     with pytest.raises(hm.InputError, match="column 'b' holds no numbers, and a torch.nn.Module takes tensors; drop it"):
