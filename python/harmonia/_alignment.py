@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
@@ -26,11 +28,12 @@ if TYPE_CHECKING:
 class AlignmentResult(_Written):
     """How far a model's gradients lie along the plane of its data, as NumPy arrays with one entry a row.
 
-    >>> import harmonia, numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(50, 3)) * [3, 2, 0.1]
-    >>> result = harmonia.alignment("fn:soft-plane?n=3&w=1,1,1", X, components=2)
-    >>> result.cosine[:2].round(4), result.dimensions
-    (array([0.8165, 0.8165]), 2)
+    >>> import harmonia, torch
+    >>> net = torch.nn.Linear(3, 2)
+    >>> _ = net.weight.data.copy_(torch.tensor([[1, 2, 2], [-1, -2, -2]]))
+    >>> result = harmonia.alignment(net, [[1.0, 0, 0], [0, 2, 0], [0, 0, 0]], components=2)
+    >>> result.cosine.round(4), result.ratio.round(4)
+    (array([0.7454, 0.7454, 0.7454]), array([1.3416, 1.3416, 1.3416]))
     """
 
     def __init__(self, native: _native.Alignment, index: Any = None) -> None:
@@ -71,8 +74,8 @@ class AlignmentResult(_Written):
     def to_frame(self) -> "pd.DataFrame":
         """A row of the frame a row.
 
-        >>> import harmonia
-        >>> harmonia.alignment("fn:soft-plane?n=3", "uniform:20", components=1).to_frame().shape
+        >>> import harmonia, torch
+        >>> harmonia.alignment(torch.nn.Linear(3, 2), torch.randn(20, 3), components=1).to_frame().shape
         (20, 6)
         """
         import pandas as pd
@@ -82,8 +85,8 @@ class AlignmentResult(_Written):
     def plot(self, ax: Any = None) -> Any:
         """Rows by their cosine, with the mean, its interval and what chance would give; returns the axes.
 
-        >>> import harmonia, matplotlib; matplotlib.use("agg")
-        >>> harmonia.alignment("fn:soft-ball?n=3", "uniform:20", components=1).plot().get_xlabel()
+        >>> import harmonia, torch, matplotlib; matplotlib.use("agg")
+        >>> harmonia.alignment(torch.nn.Linear(3, 2), torch.randn(20, 3), components=1).plot().get_xlabel()
         'cosine with the plane of the data'
         """
         import matplotlib.pyplot as plt
@@ -103,7 +106,7 @@ class AlignmentResult(_Written):
         ax.set_xlim(0, 1)
         ax.set_xlabel("cosine with the plane of the data")
         ax.set_ylabel("rows")
-        ax.legend(loc="upper left")
+        ax.legend()
         return ax
 
 
@@ -144,6 +147,11 @@ def alignment(
     id: Optional[Any] = None,
     label: Optional[Any] = None,
     feature_names: Optional[Sequence[str]] = None,
+    description: Union[None, str, "os.PathLike[str]"] = None,
+    size: Optional[str] = None,
+    grey: bool = False,
+    labels: Union[None, str, "os.PathLike[str]"] = None,
+    manifold_labels: Union[None, str, "os.PathLike[str]"] = None,
     batch: Optional[int] = None,
     seed: int = 1,
     threads: Optional[int] = None,
@@ -152,16 +160,15 @@ def alignment(
 ) -> AlignmentResult:
     """Whether a model is sensitive along the plane that its data lies in, or across it: one gradient a row.
 
-    >>> import harmonia, numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(50, 3)) * [3, 2, 0.1]
-    >>> result = harmonia.alignment("fn:soft-plane?n=3&w=1,1,1", X, components=2)
-    >>> round(result.summary["squared_cosine"]["mean"], 3), round(result.by_chance, 3)
-    (0.667, 0.667)
+    >>> import harmonia, torch
+    >>> net, X, y = torch.nn.Linear(5, 3), torch.randn(40, 5), torch.randint(3, (40,))
+    >>> result = harmonia.alignment(net, X, y, components=2)
+    >>> result.dimensions, result.by_chance, bool((result.cosine <= 1).all())
+    (2, 0.4, True)
 
     Parameters
     ----------
-    f: a model with gradients and an output a class: a torch.nn.Module, a TorchScript file "net.pt", or one of the library's
-        functions that have them.
+    f: a model with gradients and an output a class: a torch.nn.Module, or a TorchScript file "net.pt".
     X: the rows, as for gamma(); y their labels, where they are no column `label` of a data frame or a file.
     manifold: rows that the plane is fitted to, such as the training data; None: those of X. manifold_y: their labels.
     components: principal directions of those rows that make the plane.
@@ -171,24 +178,25 @@ def alignment(
     outputs: "logits", or "probabilities", of which the logarithm is taken.
     paper: the paper's equations as printed, which take components of several labels for orthonormal.
     confidence: of the means' intervals.
+    labels, manifold_labels: files of the labels of images.
 
     The others are those of gamma().
     """
-    hidden = ("f", "X", "y", "manifold", "manifold_y", "progress")
-    asked = {k: v for k, v in locals().items() if k not in hidden}
+    asked = {k: v for k, v in locals().items() if k not in ("f", "X", "y", "manifold", "manifold_y", "progress")}
     if outputs not in ("logits", "probabilities"):
         raise UsageError(f"outputs is {outputs!r}; expected logits or probabilities")
-    if manifold is None and manifold_y is not None:
-        raise UsageError("manifold_y has the labels of the rows in manifold; none are given")
+    if manifold is None and (manifold_y is not None or manifold_labels is not None):
+        raise UsageError("manifold_y and manifold_labels are the labels of the rows in manifold; none are given")
     choice = Choice(None, False, binary, None, None, dtype, threads or 0)
-    (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed)
+    images = ImageChoice(os.fspath(description or ""), size or "", grey, os.fspath(labels or ""))
+    (model,), data, table = open_subject([f], X, choice, columns, drop, id, label, feature_names, seed, images)
     data = _labelled(data, table, y, "y")
     plane = None
     if manifold is not None:
-        plane, rows = _rows(f, manifold, model.inputs, asked)
+        plane, rows = _rows(f, manifold, model.inputs, asked, replace(images, labels=os.fspath(manifold_labels or "")))
         plane = _labelled(plane, rows, manifold_y, "manifold_y")
     arguments = native_arguments({**asked, **_UNUSED, "margin": False, "scale": "none", "schema": None}, table)
-    ImageChoice().tell(arguments, f, model, X)
+    images.tell(arguments, f, model, X)
     own = {"components": None if components == 28 else components, "gradient": None if gradient == "loss" else gradient,
            "outputs": None if outputs == "logits" else outputs, "by_label": by_label or None}  # fmt: skip
     call = call_text("alignment", [model], data, {**asked, **own})

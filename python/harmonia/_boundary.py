@@ -212,7 +212,9 @@ def boundary(
     return BoundaryResult(native)
 
 
-def _rows(f: ModelLike, X: DataLike, inputs: int, options: Mapping[str, Any]) -> tuple[_native.Data, Optional[Table]]:
+def _rows(
+    f: ModelLike, X: DataLike, inputs: int, options: Mapping[str, Any], image_choice: ImageChoice = ImageChoice()
+) -> tuple[_native.Data, Optional[Table]]:
     """The rows of B, taken as those of A are."""
     columns, drop, id, label = (options[name] for name in ("columns", "drop", "id", "label"))
     if not isinstance(X, (str, os.PathLike)):
@@ -222,5 +224,5 @@ def _rows(f: ModelLike, X: DataLike, inputs: int, options: Mapping[str, Any]) ->
         return table.data(), table
     chosen = [[str(c) for c in part or []] for part in (columns, drop)]
     carried = ["" if name is None else str(name) for name in (id, label)]
-    images = ImageChoice().ask(f, X)
-    return _native.open_data(os.fspath(X), *chosen, *carried, inputs, options["seed"], images, ""), None
+    images = image_choice.ask(f, X)
+    return _native.open_data(os.fspath(X), *chosen, *carried, inputs, options["seed"], images, image_choice.labels), None

@@ -169,7 +169,7 @@ class Module:
             yield
             return
         backends = self._torch.backends
-        switches = [(backends.cuda.matmul, "allow_tf32", False), (backends.cudnn, "allow_tf32", False)]
+        switches: list[tuple[Any, str, Any]] = [(place, "allow_tf32", False) for place in (backends.cuda.matmul, backends.cudnn)]
         try:
             found = [getattr(place, name) for place, name, _ in switches]
         except RuntimeError:  # its owner chose by the names of newer versions, which exclude the others

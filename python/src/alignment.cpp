@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <optional>
 
 #include "harmonia/data/manifold.hpp"
 #include "harmonia/report/alignment_report.hpp"
@@ -33,6 +34,8 @@ PythonAlignment measure_alignment(const PythonModel& model, const PythonData& da
     record.model = model.info();
     record.data = data.data->info();
     record.options = options;
+    const std::optional<ImageDescription>& images = arguments.images.description;
+    record.options.probabilities |= images && images->probabilities && !arguments.margin;
     record.manifold = manifold;
     record.seed = arguments.seed;
     record.command_line = arguments.call;
@@ -46,7 +49,7 @@ PythonAlignment measure_alignment(const PythonModel& model, const PythonData& da
     fitted.rewind();
     record.explained = components.explained;
     record.plane_rows = components.rows;
-    result.result = alignment(*model.model, *data.data, components, options, run);
+    result.result = alignment(*model.model, *data.data, components, record.options, run);
     data.data->rewind();
     result.result.evaluations += record.model.example_rows;
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -477,7 +477,8 @@ def test_pytorch_is_loaded_by_its_user_alone(package):
 
 
 def test_examples_of_the_docstrings_and_the_readme(root, tmp_path, monkeypatch):
-    assert doctest.testmod(hm.pytorch, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+    for module in (hm.pytorch, hm._alignment):
+        assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
     assert ">>>" in hm.pytorch.GammaCallback.__doc__
     blocks = re.findall(r"^```python\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     (example,) = (block for block in blocks if "torch" in block)
