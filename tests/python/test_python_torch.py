@@ -9,6 +9,7 @@ import sysconfig
 import harmonia as hm
 import numpy as np
 import pytest
+from PIL import Image
 
 
 @pytest.fixture(autouse=True)
@@ -68,3 +69,21 @@ def test_modules(package, root, torch_library):
                           cwd=root, env=environment, capture_output=True, text=True, timeout=900)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"passed(, 1 skipped)?( in|, \d+ warning)", done.stdout), done.stdout  # that of a GPU
+
+
+def test_probabilities_of_images_are_attacked_as_by_the_program(harmonia, torch_models, tmp_path):
+    """What the description beside the file says of its outputs counts here too."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "photos").mkdir()
+    for k in range(3):
+        Image.fromarray(rng.integers(0, 256, (8, 8, 3)).astype(np.uint8)).save(tmp_path / "photos" / f"{k}.png")
+    model = tmp_path / "image.pt"
+    model.write_bytes((torch_models / "image.pt").read_bytes())
+    (tmp_path / "image.image.json").write_text(json.dumps({"height": 8, "width": 8, "channels": "rgb", "outputs": "probabilities"}))
+    done = harmonia("attack", model, tmp_path / "photos", "--method", "fgsm", "--epsilon", 20, "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    theirs = json.loads((tmp_path / "out.json").read_text())
+    ours = json.loads(hm.attack(str(model), str(tmp_path / "photos"), method="fgsm", epsilon=20).to_json())
+    assert ours["options"]["gradient"]["outputs"] == "probabilities"
+    for key in ("rows", "summary", "options", "model"):
+        assert ours[key] == theirs[key], key
