@@ -69,7 +69,7 @@ def test_a_file_of_another_name_is_known_by_its_contents(harmonia, torch_models,
 
 def test_half_precision_is_in_the_result(harmonia, torch_models, tmp_path, root):
     path, words = tmp_path / "out.json", "half.pt are of type BFloat16, whose rounding is larger than most gammas"
-    done = harmonia("gamma", torch_models / "half.pt", torch_models / "rows.npy", "--json", path)
+    done = harmonia("gamma", torch_models / "half.pt", torch_models / "rows.npy", "--radius", 0.5, "--json", path)
     assert done.returncode == 0 and words in done.stderr
     result = json.loads(path.read_text())
     jsonschema.validate(result, json.loads((root / "docs" / "result.schema.json").read_text()))
