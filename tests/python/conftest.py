@@ -11,9 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# test_python_torch.py runs this one under a Python that has PyTorch (tests/torch may look like one, without an origin).
+# test_python_torch.py runs these under a Python that has PyTorch (tests/torch may look like one, without an origin).
 TORCH = importlib.util.find_spec("torch")
-collect_ignore = [] if TORCH is not None and TORCH.origin else ["test_python_modules.py"]
+collect_ignore_glob = [] if TORCH is not None and TORCH.origin else ["test_python_modules*.py"]
 
 
 def installed() -> Path:

@@ -14,7 +14,7 @@ import pytest
 
 import harmonia as hm
 
-# Examples of the last two need PyTorch: test_python_modules.py runs them.
+# Examples of the last two need PyTorch: test_python_modules_training.py runs them.
 LEFT_OUT = ("_native", "_alignment", "pytorch")
 MODULES = ["harmonia"] + [f"harmonia.{m.name}" for m in pkgutil.iter_modules(hm.__path__) if m.name not in LEFT_OUT]
 
@@ -97,7 +97,7 @@ def test_pip_install_from_a_clean_copy(root: Path, tmp_path: Path):
 
 def test_the_example_of_the_readme(root: Path, tmp_path: Path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    blocks = [block for block in blocks if "torch" not in block]  # that one needs PyTorch: test_python_modules.py
+    blocks = [block for block in blocks if "torch" not in block]  # that one needs PyTorch: test_python_modules_training.py
     assert len(blocks) == 2
     monkeypatch.chdir(tmp_path)
     names: dict = {}

@@ -61,11 +61,11 @@ def test_alignment_as_the_program(harmonia, torch_models, tmp_path):
 
 
 def test_modules(package, root, torch_library):
-    """test_python_modules.py, under Debian's own Python with the packages of this one."""
+    """test_python_modules*.py, under Debian's own Python with the packages of this one."""
     blas = subprocess.run([root / "scripts" / "setup.sh", "--openblas"], capture_output=True, text=True).stdout.strip()
     environment = {**os.environ, "PYTHONPATH": sysconfig.get_paths()["purelib"], "HARMONIA_PACKAGE": str(package),
                    "LD_LIBRARY_PATH": f"{blas}:{os.environ.get('LD_LIBRARY_PATH', '')}".strip(":")}  # fmt: skip
-    done = subprocess.run(["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python/test_python_modules.py"],
+    done = subprocess.run(["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", *sorted((root / "tests" / "python").glob("test_python_modules*.py"))],
                           cwd=root, env=environment, capture_output=True, text=True, timeout=900)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"passed(, 1 skipped)?( in|, \d+ warning)", done.stdout), done.stdout  # that of a GPU
