@@ -39,14 +39,7 @@ std::unique_ptr<RowSource> AlignmentCommand::open_plane(const Subject& what) con
   how.regions.clear();
   how.labels = plane_labels;
   std::unique_ptr<RowSource> rows = open_data(plane, how);
-  const std::vector<std::string>&own = rows->info().features, &names = what.data->info().features;
-  if (!own.empty() && !names.empty() && own != names) {
-    const auto [mine, theirs] = std::mismatch(own.begin(), own.end(), names.begin(), names.end());
-    throw Error(ErrorCode::input,
-                fmt::format("{} has column {} where {} has {}; expected the same columns in the same order",
-                            plane, mine == own.end() ? "no" : in_quotes(*mine), what.data->info().source,
-                            theirs == names.end() ? "none" : in_quotes(*theirs)));
-  }
+  check_plane_columns(rows->info(), what.data->info());
   return rows;
 }
 

@@ -6,6 +6,7 @@
 2
 """
 
+from ._alignment import AlignmentResult, alignment
 from ._attack import AttackResult, attack
 from ._boundary import BoundaryResult, boundary
 from ._compare import CompareResult, Pair, SweepResult, compare, sweep
@@ -19,6 +20,7 @@ from ._result import GammaResult, GammaStatistics, GammaSummary
 from ._stability import StabilityResult, stability
 
 __all__ = [
+    "AlignmentResult",
     "AttackResult",
     "BoundaryResult",
     "CompareResult",
@@ -39,6 +41,7 @@ __all__ = [
     "SweepResult",
     "UsageError",
     "__version__",
+    "alignment",
     "attack",
     "boundary",
     "compare",

@@ -230,7 +230,7 @@ def attack(
             None if lower is None else float(lower), None if upper is None else float(upper),
             _count("candidates", candidates), _positive("epsilon", epsilon), paper, go_on, gradient, list(image or ()), arguments, tell,
         )
-    warn(native.warnings)
+    warn(native.warnings, model)
     return AttackResult(native, table.index if table is not None else None)
 
 

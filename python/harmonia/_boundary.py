@@ -25,6 +25,7 @@ from ._measure import (
     warn,
 )
 from ._models import Choice
+from ._modules import is_module
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -207,19 +208,21 @@ def boundary(
     arguments.call = call.replace(repr(a.source), f"{a.source!r}, {b.source!r}", 1)
     with shown(progress, f"boundary of {model.name}") as tell:
         native = _native.boundary(model, a, b, arguments, _count("steps", steps), normal, _positive("step", step), tell)
-    warn(native.warnings)
+    warn(native.warnings, model)
     return BoundaryResult(native)
 
 
-def _rows(f: ModelLike, X: DataLike, inputs: int, options: Mapping[str, Any]) -> tuple[_native.Data, Optional[Table]]:
+def _rows(
+    f: ModelLike, X: DataLike, inputs: int, options: Mapping[str, Any], image_choice: ImageChoice = ImageChoice()
+) -> tuple[_native.Data, Optional[Table]]:
     """The rows of B, taken as those of A are."""
     columns, drop, id, label = (options[name] for name in ("columns", "drop", "id", "label"))
     if not isinstance(X, (str, os.PathLike)):
         ordered = _in_fitted_order(f, X, columns, drop, id, label)
         names = options["feature_names"]
-        table = read_table(X, ordered, drop, id, label, names)
+        table = read_table(X, ordered, drop, id, label, names, is_module(f))
         return table.data(), table
     chosen = [[str(c) for c in part or []] for part in (columns, drop)]
     carried = ["" if name is None else str(name) for name in (id, label)]
-    images = ImageChoice().ask(f, X)
-    return _native.open_data(os.fspath(X), *chosen, *carried, inputs, options["seed"], images, ""), None
+    images = image_choice.ask(f, X)
+    return _native.open_data(os.fspath(X), *chosen, *carried, inputs, options["seed"], images, image_choice.labels), None

@@ -259,7 +259,7 @@ def compare(
     arguments.call = call_text("compare", opened, data, asked)
     with shown(progress, "comparing models") as tell:
         native = _native.compare(opened, names, data, arguments, tell)
-    warn(native.warnings)
+    warn(native.warnings, *opened)
     return CompareResult(native, table.index if table is not None else None)
 
 
@@ -291,5 +291,5 @@ def sweep(
     arguments.call = call_text("sweep", [model], data, {"radii": radii, **asked})
     with shown(progress, f"sweep of {model.name}") as tell:
         native = _native.sweep(model, data, each, arguments, tell)
-    warn(native.warnings)
+    warn(native.warnings, model)
     return SweepResult(native)

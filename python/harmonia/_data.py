@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._errors import InputError, UsageError
+from ._modules import array_of, is_tensor
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What can be measured at: an array, a data frame, or what the program takes ("rows.csv", "grid:0..1x11,0..1x11").
+#: What can be measured at: an array or tensor, a data frame, or what the program takes ("rows.csv", "grid:0..1x11,0..1x11").
 DataLike = Union[NDArray[Any], "pd.DataFrame", Sequence[Sequence[float]], str, "os.PathLike[str]"]
 
 
@@ -30,6 +31,7 @@ class Table:
     index: Any = None  # of the data frame
     ids: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    shape: tuple[int, ...] = ()  # of a row of an array of more than two dimensions
 
     def data(self) -> _native.Data:
         return _native.memory_data(self.values, self.names, self.ids, self.labels)
@@ -121,11 +123,20 @@ def table_of_frame(
 
 
 def table_of_array(
-    x: Any, columns: Optional[Sequence[Any]], drop: Optional[Sequence[Any]], names: Optional[Sequence[str]]
+    x: Any,
+    columns: Optional[Sequence[Any]],
+    drop: Optional[Sequence[Any]],
+    names: Optional[Sequence[str]],
+    shaped: bool = False,
 ) -> Table:
-    array = np.asarray(x)
+    array = array_of(x) if is_tensor(x) else np.asarray(x)
     if array.dtype.kind not in "biuf":
         raise InputError(f"the data is an array of type {array.dtype}; expected numbers")
+    shape: tuple[int, ...] = ()
+    if shaped and array.ndim > 2 and array.size > 0:
+        if columns is not None or drop:
+            raise UsageError(f"columns and drop are of rows × features; the data is an array of shape {array.shape}")
+        shape, array = array.shape[1:], array.reshape(len(array), -1)
     if array.ndim != 2:
         raise InputError(f"the data is an array of shape {array.shape}; expected rows × features")
     labels = list(names) if names is not None else []
@@ -137,7 +148,7 @@ def table_of_array(
         kept = [j for j in kept if j not in gone]
         array = array[:, kept]
         labels = [labels[j] for j in kept] if labels else []
-    return Table(np.ascontiguousarray(array, dtype=np.float64), labels)
+    return Table(np.ascontiguousarray(array, dtype=np.float64), labels, shape=shape)
 
 
 def _numbers(columns: Sequence[Any], names: Sequence[str], width: int) -> list[int]:
@@ -157,12 +168,13 @@ def read_table(
     id: Optional[Any],
     label: Optional[Any],
     names: Optional[Sequence[str]],
+    shaped: bool = False,
 ) -> Table:
-    """The rows of what is no path."""
+    """The rows of what is no path; with `shaped` those of an array may have dimensions of their own."""
     if is_frame(x):
         if names is not None:
             raise UsageError("feature_names is for arrays; a data frame has names")
         return table_of_frame(x, columns, drop, id, label)
     if id is not None or label is not None:
         raise UsageError("id and label name columns of a data frame or a file; the data is an array")
-    return table_of_array(x, columns, drop, names)
+    return table_of_array(x, columns, drop, names, shaped)

@@ -149,7 +149,7 @@ class GammaMap:
         values = _variables(extra, self.inputs[2:], None)
         with shown(progress, f"gamma of {model.name}") as tell:
             native = _native.use_map(self._native, self._path, model, data, self.inputs[2:], values, arguments, tell)
-        warn(native.warnings)
+        warn(native.warnings, model)
         rows = json.loads(native.to_json())["rows"]
         return MapAnswer(*(_field(rows, name) for name in ("stable_probability", "stable_low", "stable_high")), _field(rows, "outside") == 1, _field(rows, "probability"), _field(rows, "gamma"))
 
@@ -350,5 +350,5 @@ def map(  # noqa: A001
             model, data, outputs, _count("steps", steps), _count("candidates", candidates), lower, upper, float(ridge), int(folds),
             [] if extra is None else [str(name) for name in extra], values, arguments, tell,
         )
-    warn(native.warnings)
+    warn(native.warnings, model)
     return MapResult(native, table.index if table is not None else None)

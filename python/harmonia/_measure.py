@@ -12,12 +12,13 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 from . import _native
 from ._data import DataLike, Table, is_frame, read_table
 from ._errors import HarmoniaWarning, UsageError
-from ._models import Choice, ModelAddress, as_address, function_model
+from ._models import Choice, ModelAddress, as_address, function_model, module_model
+from ._modules import is_module
 from ._progress import Progress, shown
 from ._result import GammaResult
 from ._trees import tree_model
 
-#: What can be measured: a function on batches, an estimator or booster, or the address of a model.
+#: What can be measured: a function on batches, an estimator or booster, a torch.nn.Module, or the address of a model.
 ModelLike = Union[Callable[[Any], Any], str, "os.PathLike[str]", ModelAddress, Any]
 
 
@@ -75,12 +76,17 @@ def gamma(
       One that was fitted on data frames is given data frames.
     * a Booster or a model of XGBoost or LightGBM, read into the library's own evaluator without a call of Python.
       `method` (such as "predict_proba") calls that method instead.
-    * the address of a model as the program takes it: "net.onnx", "booster.json", "cmd:…", "http://…", "fn:f2".
+    * a torch.nn.Module of PyTorch 1.13 or later, called in evaluation mode and without gradients on tensors of its
+      parameters' type and device, and left as it was. One without parameters gets float32 on the CPU: `dtype=np.float64`,
+      or a function that makes the tensors itself, is for another type. Of an array or tensor of images (rows × channels ×
+      height × width) it gets images, else plain rows; images of files come as `description` says. It answers with a tensor
+      of rows × outputs, or a tuple or list that begins with one.
+    * the address of a model as the program takes it: "net.onnx", "net.pt", "booster.json", "cmd:…", "http://…", "fn:f2".
 
     The rows X are an array (a C-ordered one of float64 is used as it is), a data frame, or what the program takes:
     "rows.csv", "rows.npy", "grid:0..5x101,1..4x61", "uniform:1000"; of images a folder, "photo.jpg" or MNIST's
     "images-idx3-ubyte". Columns of a data frame that hold categories or texts are never moved. Images are rows of values
-    from 0 to 255, height × width × channels, which a model file gets as the description beside it says, and a function
+    from 0 to 255, height × width × channels, which a model file or module gets as its description says, and a function
     as they are.
 
     Parameters
@@ -105,7 +111,7 @@ def gamma(
     binary: the single output is the probability of class 1.
     missing: the model answers rows with NaN. Estimators and boosters say so themselves.
     as_frame: give the function pandas data frames with the data's names.
-    dtype: float32 or float64, of the batches that a function is given.
+    dtype: float32 or float64, of the batches that a function or module is given.
     columns, drop, id, label: of a data frame or a file: features, columns to leave out, columns that are carried to
         the result and not given to the model. Of an array, columns and drop are numbers or feature_names.
     description, size, grey, labels, pixel_range: of images, as the program's options: the file that says how they come
@@ -133,7 +139,7 @@ def gamma(
     with shown(progress, f"gamma of {model.name}") as tell:
         native = _native.gamma(model, data, arguments, tell)
     result = GammaResult(native, table.index if table is not None else None)
-    warn(result.summary.warnings)
+    warn(result.summary.warnings, model)
     return result
 
 
@@ -189,9 +195,9 @@ def is_image_data(X: Optional[DataLike]) -> bool:
     return isinstance(X, (str, os.PathLike)) and _native.is_image_data(os.fspath(X))
 
 
-def warn(sentences: Sequence[str]) -> None:
-    """Raises warnings at the user's line, two calls up."""
-    for sentence in sentences:
+def warn(sentences: Sequence[str], *models: _native.Model) -> None:
+    """Raises warnings, those about the models first, at the user's line, two calls up."""
+    for sentence in [*dict.fromkeys(model.warning for model in models if model.warning), *sentences]:
         warnings.warn(sentence, HarmoniaWarning, stacklevel=3)
 
 
@@ -221,7 +227,7 @@ def open_subject(
     table = None
     if not isinstance(X, (str, os.PathLike)):
         ordered = _in_fitted_order(models[0], X, columns, drop, id, label)
-        table = read_table(X, ordered, drop, id, label, feature_names)
+        table = read_table(X, ordered, drop, id, label, feature_names, all(is_module(f) for f in models))
     trees = [tree_model(f, table, choice) if a is None else m for f, a, m in zip(models, addresses, opened)]
     if table is not None:
         data = table.data()
@@ -243,6 +249,8 @@ def open_subject(
     for f, address, model, shown_as in zip(models, addresses, trees, images):
         if model is None and address is not None:
             model = address.open(data.first_row(), choice, shown_as)
+        elif model is None and is_module(f) and choice.method is None:
+            model = module_model(f, table, data, choice, shown_as)
         made.append(model if model is not None else function_model(f, table, data, choice))
     return made, data, table
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._data import Table
 from ._errors import InputError, ModelError, UsageError
+from ._modules import EXAMPLES, Module
 
 #: Rows of a batch that a Python function is called with: enough that the call itself costs nothing.
 BATCH = 4096
@@ -198,14 +199,10 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         raise InputError(
             f"column {column!r} holds no numbers, and the model takes arrays; as_frame=True gives it data frames"
         )
-    example = data.first_row()
-    if not missing and np.isnan(example).any():
-        column = int(np.isnan(example).argmax())
-        raise InputError(f"row 0, column {column} is missing (NaN); model {name} takes no missing values")
     return _native.function_model(
         function,
         name,
-        example,
+        _example(data, missing, name),
         float32(choice.dtype),
         BATCH,
         choice.threads > 1,
@@ -213,4 +210,46 @@ def function_model(f: Any, table: Optional[Table], data: _native.Data, choice: C
         choice.binary,
         features,
         classes,
+    )
+
+
+def _example(data: _native.Data, missing: bool, name: str) -> list[float]:
+    """A row to ask the model first."""
+    row = data.first_row()
+    if not missing and np.isnan(row).any():
+        column = int(np.isnan(row).argmax())
+        raise InputError(f"row 0, column {column} is missing (NaN); model {name} takes no missing values")
+    return row
+
+
+def module_model(
+    f: Any, table: Optional[Table], data: _native.Data, choice: Choice, images: _native.Images
+) -> _native.Model:
+    """A torch.nn.Module, called with tensors of its own type, on its own device, in the shape of the data's rows."""
+    if choice.margin or choice.as_frame:
+        option = "margin" if choice.margin else "as_frame"
+        raise UsageError(f"{option} is for estimators and functions; the model is a torch.nn.Module")
+    if table is not None and table.categories:
+        column = table.names[next(iter(table.categories))]
+        raise InputError(f"column {column!r} holds no numbers, and a torch.nn.Module takes tensors; drop it")
+    float32(choice.dtype)  # refuses other types
+    missing = bool(choice.missing)
+    row = np.asarray(images.row(_example(data, missing, name_of(f))), dtype=np.float64)
+    shape = images.row_shape or (table.shape if table is not None else ()) or (len(row),)
+    module = Module(f, shape, choice.dtype)
+    outputs = module.learn(row)
+    return _native.module_model(
+        module,
+        module.gradient,
+        module.name,
+        len(row),
+        outputs,
+        EXAMPLES,
+        module.float32,
+        module.batch,
+        missing,
+        choice.binary,
+        module.warning,
+        [] if images.row_shape else data.features,
+        images,
     )

@@ -20,10 +20,15 @@ class Model:
     @property
     def features(self) -> list[str]: ...
     @property
+    def warning(self) -> str: ...
+    @property
     def classes(self) -> list[str]: ...
     def evaluate(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 class Images:
+    @property
+    def row_shape(self) -> list[int]: ...
+    def row(self, image: Sequence[float]) -> list[float]: ...
     def measures_logits(self, model: str, margin: bool, output: str) -> bool: ...
 
 class Data:
@@ -77,6 +82,23 @@ def function_model(
     binary: bool,
     features: Sequence[str],
     classes: Sequence[str],
+) -> Model: ...
+def module_model(
+    function: Callable[[NDArray[Any]], NDArray[Any]],
+    gradient: Callable[
+        [NDArray[Any]], tuple[NDArray[Any], Callable[[NDArray[np.float64]], NDArray[Any]]]
+    ],
+    name: str,
+    inputs: int,
+    outputs: int,
+    example_rows: int,
+    float32: bool,
+    batch: int,
+    missing: bool,
+    binary: bool,
+    warning: str,
+    features: Sequence[str],
+    images: Images,
 ) -> Model: ...
 def open_model(
     address: str,
@@ -243,6 +265,12 @@ class Attack:
     def table(self) -> str: ...
     def adversarial(self) -> NDArray[np.float64]: ...
 
+class Alignment:
+    @property
+    def warnings(self) -> list[str]: ...
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+
 Progress = Optional[Callable[[int, Optional[int], int], None]]
 
 def gamma(model: Model, data: Data, arguments: Arguments, progress: Progress) -> Result: ...
@@ -332,6 +360,18 @@ def attack(
     arguments: Arguments,
     progress: Progress,
 ) -> Attack: ...
+def alignment(
+    model: Model,
+    data: Data,
+    plane: Optional[Data],
+    components: int,
+    by_label: bool,
+    gradient: str,
+    probabilities: bool,
+    paper: bool,
+    arguments: Arguments,
+    progress: Progress,
+) -> Alignment: ...
 def parse_sigmas(text: str) -> list[float]: ...
 def report_page(results: Sequence[str]) -> str: ...
 def paired_difference(

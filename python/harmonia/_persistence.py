@@ -16,6 +16,7 @@ from ._data import DataLike
 from ._errors import InputError, UsageError
 from ._measure import ImageChoice, ModelLike, _count, call_text, native_arguments, open_subject, warn
 from ._models import Choice
+from ._modules import array_of, is_tensor
 from ._progress import Progress, shown
 from ._stability import _UNUSED
 
@@ -260,7 +261,7 @@ def persistence(
             gammas, None if sigma is None else (float(sigma[0]), float(sigma[1])), float(precision), _count("samples", samples),
             bool(paper), float(paper_precision), None if radius is None else float(radius), noise, along, arguments, tell,
         )
-    warn(native.warnings)
+    warn(native.warnings, model)
     return PersistenceResult(native, table.index if table is not None and between is None else None)
 
 
@@ -270,4 +271,4 @@ def _single(row: Any) -> Any:
         return row
     if hasattr(row, "to_frame"):  # a row of a data frame
         return row.to_frame().T.infer_objects()
-    return np.atleast_2d(np.asarray(row))
+    return np.atleast_2d(array_of(row) if is_tensor(row) else np.asarray(row))

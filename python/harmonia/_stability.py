@@ -226,5 +226,5 @@ def stability(
             model, data, each, _count("samples", samples), _positive("half_width", half_width),
             None if gamma is None else float(gamma), float(within), noise, along, list(image or ()), arguments, tell,
         )
-    warn(native.warnings)
+    warn(native.warnings, model)
     return StabilityResult(native, table.index if table is not None else None)

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "arrays.hpp"
@@ -49,6 +50,8 @@ PythonAttack run_attack(const PythonModel& model, const PythonData& data, Attack
     record.scale = arguments.scale;
     record.seed = arguments.seed;
     record.command_line = arguments.call;
+    const std::optional<ImageDescription>& images = arguments.images.description;
+    record.options.gradient.probabilities |= images && images->probabilities && !record.margin;
     Run run = new_run(arguments, model, std::move(sink));
     run.ledger.spend(record.model.example_rows);
     result.study = attack_study(

@@ -35,35 +35,21 @@ struct Buffer {
   bool free() const { return Py_REFCNT(array.ptr()) == 1; }
 };
 
-class CallableModel final : public Model {
+class CallableModel final : public Model, public Differentiable {
  public:
   CallableModel(nb::object function, CallableOptions options)
       : function_(std::move(function)),
+        gradient_(std::move(options.gradient)),
         numpy_(nb::module_::import_("numpy")),
         info_(std::move(options.info)) {
-    const std::size_t inputs = info_.inputs;
-    nb::object answer;
-    if (info_.scalar == Scalar::float32) {
-      const std::vector<float> row(options.example.begin(), options.example.end());
-      answer = ask(MatrixView<const float>{row.data(), 1, inputs});
-    } else {
-      answer = ask(MatrixView<const double>{options.example.data(), 1, inputs});
-    }
-    const auto dimensions = nb::cast<std::size_t>(answer.attr("ndim"));
-    info_.outputs = dimensions < 2 ? 1 : nb::cast<std::size_t>(answer.attr("shape")[1]);
-    if (dimensions > 2 || info_.outputs == 0 || !fits(answer, 1)) {
-      throw Error(
-          ErrorCode::model,
-          fmt::format("model {} returned an array of shape {} for 1 row; expected (1,) or (1, outputs)",
-                      info_.name, shape_text(answer)));
-    }
-    info_.example_rows = 1;
+    if (info_.outputs == 0) learn_outputs(options.example);
   }
 
   ~CallableModel() override {
     const nb::gil_scoped_acquire held;
     buffers_.clear();
     function_.reset();
+    gradient_.reset();
     numpy_.reset();
   }
   CallableModel(const CallableModel&) = delete;
@@ -81,36 +67,86 @@ class CallableModel final : public Model {
 
   void evaluate(RowsView x, MutableRowsView y) const override {
     const nb::gil_scoped_acquire held;
-    const nb::object answer = x.scalar() == Scalar::float32 ? ask(x.as<float>()) : ask(x.as<double>());
-    if (!fits(answer, y.rows)) {
+    take_answer(asked(x), y);
+  }
+
+  const Differentiable* differentiable() const override { return gradient_.is_valid() ? this : nullptr; }
+
+  void gradient(RowsView x, const ByOutputs& by_outputs, MutableRowsView y,
+                MutableRowsView gradients) const override {
+    const nb::gil_scoped_acquire held;
+    const nb::object answer = noted(x, [&] { return gradient_(array_of(x)); });
+    take_answer(numbers(numpy_.attr("asarray")(answer[0])), y);
+    const nb::object weights = numpy_.attr("empty")(nb::make_tuple(y.rows, y.columns), "float64");
+    auto* const by = static_cast<double*>(nb::cast<nb::ndarray<nb::numpy, nb::c_contig>>(weights).data());
+    {
+      const nb::gil_scoped_release released;
+      for (std::size_t i = 0; i < y.rows; ++i)
+        by_outputs(i, {y.row(i), y.columns}, {by + i * y.columns, y.columns});
+    }
+    const nb::object found = numbers(noted(x, [&] { return numpy_.attr("asarray")(answer[1](weights)); }));
+    if (!fits(found, gradients.rows, gradients.columns)) {
+      throw Error(
+          ErrorCode::model,
+          fmt::format("the gradient of model {} has shape {} for {}; expected ({}, {})", info_.name,
+                      shape_text(found), counted(gradients.rows, "row"), gradients.rows, gradients.columns));
+    }
+    take(found, gradients);
+  }
+
+ private:
+  void learn_outputs(const std::vector<double>& example) {
+    const std::size_t inputs = info_.inputs;
+    const std::vector<float> narrow(example.begin(), example.end());
+    const RowsView row = info_.scalar == Scalar::float32
+                             ? RowsView(MatrixView<const float>{narrow.data(), 1, inputs})
+                             : RowsView(MatrixView<const double>{example.data(), 1, inputs});
+    const nb::object answer = asked(row);
+    const auto dimensions = nb::cast<std::size_t>(answer.attr("ndim"));
+    info_.outputs = dimensions < 2 ? 1 : nb::cast<std::size_t>(answer.attr("shape")[1]);
+    if (dimensions > 2 || info_.outputs == 0 || !fits(answer, 1, info_.outputs)) {
+      throw Error(
+          ErrorCode::model,
+          fmt::format("model {} returned an array of shape {} for 1 row; expected (1,) or (1, outputs)",
+                      info_.name, shape_text(answer)));
+    }
+    info_.example_rows = 1;
+  }
+
+  // What the function answers, an array of float or double.
+  nb::object asked(RowsView x) const {
+    return numbers(noted(x, [&] { return numpy_.attr("asarray")(function_(array_of(x))); }));
+  }
+
+  nb::object array_of(RowsView x) const {
+    return x.scalar() == Scalar::float32 ? batch(x.as<float>()) : batch(x.as<double>());
+  }
+
+  // Runs Python, hears of Ctrl-C, and notes on what it raises where that came from.
+  template <class Call>
+  nb::object noted(RowsView x, const Call& call) const {
+    try {
+      nb::object answer = call();
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      return answer;
+    } catch (nb::python_error& error) {
+      if (error.matches(PyExc_Exception) && nb::hasattr(error.value(), "add_note")) {
+        error.value().attr("add_note")(
+            fmt::format("raised by model {} on a batch of {} × {}", info_.name, x.rows(), info_.inputs));
+      }
+      throw;
+    }
+  }
+
+  void take_answer(const nb::object& answer, MutableRowsView y) const {
+    if (!fits(answer, y.rows, info_.outputs)) {
       throw Error(
           ErrorCode::model,
           fmt::format("model {} returned an array of shape {} for {}; expected {}({}, {})", info_.name,
                       shape_text(answer), counted(y.rows, "row"),
                       info_.outputs == 1 ? fmt::format("({},) or ", y.rows) : "", y.rows, info_.outputs));
     }
-    if (nb::cast<std::size_t>(answer.attr("itemsize")) == sizeof(float)) {
-      take<float>(answer, y);
-    } else {
-      take<double>(answer, y);
-    }
-  }
-
- private:
-  // The function's answer as an array of float or double.
-  template <class T>
-  nb::object ask(MatrixView<const T> x) const {
-    try {
-      nb::object answer = function_(batch(x));
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      return numbers(numpy_.attr("asarray")(answer));
-    } catch (nb::python_error& error) {
-      if (error.matches(PyExc_Exception) && nb::hasattr(error.value(), "add_note")) {
-        error.value().attr("add_note")(
-            fmt::format("raised by model {} on a batch of {} × {}", info_.name, x.rows, x.columns));
-      }
-      throw;
-    }
+    take(answer, y);
   }
 
   nb::object numbers(nb::object answer) const {
@@ -160,22 +196,30 @@ class CallableModel final : public Model {
     return buffers_.insert(buffers_.end(), std::move(fresh));
   }
 
-  bool fits(const nb::object& answer, std::size_t rows) const {
-    const auto dimensions = nb::cast<std::size_t>(answer.attr("ndim"));
-    if (dimensions == 0) return rows == 1 && info_.outputs == 1;
-    const nb::object shape = answer.attr("shape");
+  static bool fits(const nb::object& array, std::size_t rows, std::size_t columns) {
+    const auto dimensions = nb::cast<std::size_t>(array.attr("ndim"));
+    if (dimensions == 0) return rows == 1 && columns == 1;
+    const nb::object shape = array.attr("shape");
     if (nb::cast<std::size_t>(shape[0]) != rows) return false;
-    if (dimensions == 1) return info_.outputs == 1;
-    return dimensions == 2 && nb::cast<std::size_t>(shape[1]) == info_.outputs;
+    if (dimensions == 1) return columns == 1;
+    return dimensions == 2 && nb::cast<std::size_t>(shape[1]) == columns;
+  }
+
+  static void take(const nb::object& array, MutableRowsView to) {
+    if (nb::cast<std::size_t>(array.attr("itemsize")) == sizeof(float)) {
+      take_as<float>(array, to);
+    } else {
+      take_as<double>(array, to);
+    }
   }
 
   template <class T>
-  static void take(const nb::object& answer, MutableRowsView y) {
-    const auto from = nb::cast<nb::ndarray<const T, nb::numpy, nb::c_contig>>(answer);
-    std::copy_n(from.data(), y.rows * y.columns, y.data);
+  static void take_as(const nb::object& array, MutableRowsView to) {
+    const auto from = nb::cast<nb::ndarray<const T, nb::numpy, nb::c_contig>>(array);
+    std::copy_n(from.data(), to.rows * to.columns, to.data);
   }
 
-  nb::object function_, numpy_;
+  nb::object function_, gradient_, numpy_;
   ModelInfo info_;
   mutable std::vector<Buffer> buffers_;  // guarded by the GIL
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "alignment.hpp"
 #include "arrays.hpp"
 #include "attack.hpp"
 #include "boundary.hpp"
@@ -42,25 +43,50 @@ void raise_error(const Error& error) {
   PyErr_SetString(type.ptr(), error.what());
 }
 
+ModelInfo python_info(const std::string& name, std::size_t inputs, bool float32, std::size_t batch) {
+  ModelInfo info;
+  info.name = name;
+  info.kind = "python";
+  info.inputs = inputs;
+  info.scalar = float32 ? Scalar::float32 : Scalar::float64;
+  info.preferred_threads = 1;
+  info.preferred_batch = batch;
+  return info;
+}
+
 PythonModel function_model(nb::object function, const std::string& name, const std::vector<double>& example,
                            bool float32, std::size_t batch, bool reentrant, bool missing, bool binary,
                            const std::vector<std::string>& features,
                            const std::vector<std::string>& classes) {
-  ModelInfo info;
-  info.name = name;
-  info.kind = "python";
-  info.inputs = example.size();
-  info.scalar = float32 ? Scalar::float32 : Scalar::float64;
+  ModelInfo info = python_info(name, example.size(), float32, batch);
   info.reentrant = reentrant;
   info.takes_missing = missing;
   info.binary = binary;
-  info.preferred_threads = 1;
-  info.preferred_batch = batch;
   info.features = features;
   info.classes = classes;
   return {.model = make_callable_model(std::move(function), {.info = std::move(info), .example = example}),
           .stop = {},
           .callable = true};
+}
+
+// A function that has gradients, and was asked how many outputs it has. Rows are images if these are
+// described.
+PythonModel module_model(nb::object function, nb::object gradient, const std::string& name,
+                         std::size_t inputs, std::size_t outputs, std::size_t example_rows, bool float32,
+                         std::size_t batch, bool missing, bool binary, const std::string& warning,
+                         const std::vector<std::string>& features, const AskedImages& images) {
+  ModelInfo info = python_info(name, inputs, float32, batch);
+  info.outputs = outputs;
+  info.example_rows = example_rows;
+  info.reentrant = false;
+  info.takes_missing = missing;
+  info.binary = binary && outputs == 1;
+  info.warning = warning;
+  info.features = features;
+  std::unique_ptr<Model> model = make_callable_model(
+      std::move(function), {.info = std::move(info), .example = {}, .gradient = std::move(gradient)});
+  if (images.description) model = make_image_model(std::move(model), *images.description, images.path);
+  return {.model = std::move(model), .stop = {}, .callable = true};
 }
 
 PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std::string& name, bool margin,
@@ -106,10 +132,14 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("inputs", [](const PythonModel& self) { return self.model->info().inputs; })
       .def_prop_ro("outputs", [](const PythonModel& self) { return self.model->info().outputs; })
       .def_prop_ro("features", [](const PythonModel& self) { return self.model->info().features; })
+      .def_prop_ro("warning", [](const PythonModel& self) { return self.model->info().warning; })
       .def_prop_ro("classes", [](const PythonModel& self) { return self.info().classes; })
       .def("evaluate", &evaluate, "rows"_a);
   m.def("function_model", &function_model, "function"_a, "name"_a, "example"_a, "float32"_a, "batch"_a,
         "reentrant"_a, "missing"_a, "binary"_a, "features"_a, "classes"_a);
+  m.def("module_model", &module_model, "function"_a, "gradient"_a, "name"_a, "inputs"_a, "outputs"_a,
+        "example_rows"_a, "float32"_a, "batch"_a, "missing"_a, "binary"_a, "warning"_a, "features"_a,
+        "images"_a);
   m.def("tree_model", &tree_model, "file"_a, "kind"_a, "name"_a, "margin"_a, "complement"_a, "classes"_a);
   m.def(
       "open_model",
@@ -146,6 +176,17 @@ void bind_model(nb::module_& m) {
 void bind_images(nb::module_& m) {
   nb::class_<AskedImages>(m, "Images", "How images come to a model.")
       .def(nb::init<>())
+      .def_prop_ro("row_shape",
+                   [](const AskedImages& self) {
+                     return self.description ? model_row_shape(*self.description)
+                                             : std::vector<std::size_t>();
+                   })
+      .def(
+          "row",
+          [](const AskedImages& self, const std::vector<double>& image) {
+            return self.description ? model_row(*self.description, image) : image;
+          },
+          "image"_a)
       .def(
           "measures_logits",
           [](const AskedImages& self, const std::string& model, bool margin, const std::string& output) {
@@ -357,4 +398,5 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_map(m);
   harmonia::python::bind_persistence(m);
   harmonia::python::bind_attack(m);
+  harmonia::python::bind_alignment(m);
 }

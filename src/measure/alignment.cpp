@@ -137,13 +137,23 @@ void check_alignment(const Model& model, const DataInfo& data) {
   if (model.differentiable() == nullptr) {
     throw Error(ErrorCode::model,
                 fmt::format("model {} is of kind {}, which has no gradients; alignment takes a TorchScript "
-                            "model (net.pt)",
+                            "model (net.pt) or, in Python, a torch.nn.Module",
                             info.name, info.kind));
   }
   if (info.outputs < 2) {
     throw Error(ErrorCode::model,
                 fmt::format("model {} has one output; alignment takes one output a class", info.name));
   }
+}
+
+void check_plane_columns(const DataInfo& plane, const DataInfo& data) {
+  const std::vector<std::string>&own = plane.features, &names = data.features;
+  if (own.empty() || names.empty() || own == names) return;
+  const auto [mine, theirs] = std::mismatch(own.begin(), own.end(), names.begin(), names.end());
+  throw Error(ErrorCode::input,
+              fmt::format("{} has column {} where {} has {}; expected the same columns in the same order",
+                          plane.source, mine == own.end() ? "no" : in_quotes(*mine), data.source,
+                          theirs == names.end() ? "none" : in_quotes(*theirs)));
 }
 
 AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsFound& components,

@@ -13,12 +13,6 @@
 namespace harmonia {
 namespace {
 
-// The shape of one row as the model takes it.
-std::vector<std::size_t> model_shape(const ImageDescription& d) {
-  if (d.channels_first) return {d.model_channels, d.shape.height, d.shape.width};
-  return {d.shape.height, d.shape.width, d.model_channels};
-}
-
 // From pixel values to the model's input: a straight line a channel, and a place for each number.
 class Preparation {
  public:
@@ -144,7 +138,7 @@ class ImageModel final : public Model, public Differentiable {
 
  private:
   void check_shape(const ImageDescription& d, const std::string& path) const {
-    const std::vector<std::size_t> described = model_shape(d), &own = info_.row_shape;
+    const std::vector<std::size_t> described = model_row_shape(d), &own = info_.row_shape;
     const bool fits = own.size() == 3 ? own == described : info_.inputs == prepare_.outputs();
     if (fits) return;
     const std::string taken =
@@ -181,6 +175,19 @@ class ImageModel final : public Model, public Differentiable {
 
 }  // namespace
 
+std::vector<std::size_t> model_row_shape(const ImageDescription& d) {
+  if (d.channels_first) return {d.model_channels, d.shape.height, d.shape.width};
+  return {d.shape.height, d.shape.width, d.model_channels};
+}
+
+std::vector<double> model_row(const ImageDescription& d, std::span<const double> image) {
+  const Preparation preparation(d);
+  const std::vector<float> pixels(image.begin(), image.end());
+  std::vector<double> row(preparation.outputs());
+  preparation.apply(pixels.data(), row.data());
+  return row;
+}
+
 std::unique_ptr<Model> make_image_model(std::unique_ptr<Model> model, const ImageDescription& d,
                                         const std::string& path) {
   return std::make_unique<ImageModel>(std::move(model), d, path);
@@ -197,15 +204,9 @@ std::unique_ptr<Model> open_image_model(const std::string& address, const ModelO
                                         const ImageDescription& d, const std::string& path,
                                         std::span<const double> example) {
   ModelOptions inner = options;
-  inner.row_shape = model_shape(d);
+  inner.row_shape = model_row_shape(d);
   inner.margin = measures_logits(address, options, d);
-  const Preparation preparation(d);
-  std::vector<double> row;
-  if (!example.empty()) {
-    const std::vector<float> pixels(example.begin(), example.end());
-    row.resize(preparation.outputs());
-    preparation.apply(pixels.data(), row.data());
-  }
+  const std::vector<double> row = example.empty() ? std::vector<double>() : model_row(d, example);
   return make_image_model(open_model(address, inner, row), d, path);
 }
 

@@ -160,6 +160,22 @@ std::string code_block(const std::string& line) {
   return fmt::format("{}sh\n{}\n{}\n", fence, printable(trim(line), std::string::npos), fence);
 }
 
+// Those on the models, and those on the result.
+std::vector<std::string> warnings_of(const std::string& command, const ResultField& result) {
+  std::vector<std::string> sentences;
+  const auto add = [&](const ResultField& model) {
+    if (model.has("warning")) sentences.push_back(model.at("warning").text());
+  };
+  if (command == "compare") {
+    for (std::size_t i = 0; i < result.at("models").size(); ++i) add(result.at("models").at(i));
+  } else {
+    add(result.at("model"));
+  }
+  const ResultField warnings = result.at("summary").at("warnings");
+  for (std::size_t i = 0; i < warnings.size(); ++i) sentences.push_back(warnings.at(i).text());
+  return sentences;
+}
+
 }  // namespace
 
 std::string card_markdown(const ResultFile& file) {
@@ -175,9 +191,10 @@ std::string card_markdown(const ResultFile& file) {
   text += numbers_of(command, result, percent);
   text += fmt::format("\nIntervals: {}.\n\n", plain(intervals_of(command, result)));
   text += "### How it was measured\n\n" + asked_table(command, result);
-  const ResultField warnings = result.at("summary").at("warnings");
-  for (std::size_t i = 0; i < warnings.size(); ++i)
-    text += fmt::format("{}- Warning: {}.\n", i == 0 ? "\n" : "", plain(warnings.at(i).text()));
+  for (const char* before = "\n"; const std::string& sentence : warnings_of(command, result)) {
+    text += fmt::format("{}- Warning: {}.\n", before, plain(sentence));
+    before = "";
+  }
   text += "\nTo repeat it, to the last digit with any number of threads:\n\n";
   text += code_block(result.at("command_line").text());
   text += "\n### What these numbers do not mean\n\n";
@@ -204,7 +221,7 @@ std::string card_json(const ResultFile& file) {
     card["text"] = summary.at("text").text();
   }
   card["intervals"] = intervals_of(command, result);
-  card["warnings"] = summary.at("warnings").list();
+  card["warnings"] = warnings_of(command, result);
   card["does_not_mean"] = not_meant(command);
   card["command_line"] = result.at("command_line").text();
   card["evaluations"] = result.at("evaluations").count();

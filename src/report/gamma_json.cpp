@@ -82,6 +82,7 @@ Json model_json(const ModelInfo& model, const char* name_key) {
   Json json{
       {name_key, model.name}, {"kind", model.kind}, {"inputs", model.inputs}, {"outputs", model.outputs}};
   if (!model.sha256.empty()) json["sha256"] = model.sha256;
+  if (!model.warning.empty()) json["warning"] = model.warning;
   return json;
 }
 

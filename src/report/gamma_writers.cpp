@@ -28,7 +28,6 @@ GammaJsonWriter::GammaJsonWriter(std::function<void(std::string_view)> write, co
             {"model", model_json(record.model, "path")},
             {"options", options_json(record)},
             {"command_line", record.command_line}};
-  if (!record.model.sha256.empty()) head["model"]["sha256"] = record.model.sha256;
   std::string text = dump(head);
   text.pop_back();  // the brace: rows and summary follow
   write_(text + ",\n\"rows\": [");

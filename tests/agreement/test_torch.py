@@ -67,6 +67,18 @@ def test_a_file_of_another_name_is_known_by_its_contents(harmonia, torch_models,
     assert gamma(harmonia, tmp_path, tmp_path / "model.bin", torch_models / "rows.npy", "--radius", 0.5)["model"]["kind"] == "torch"
 
 
+def test_half_precision_is_in_the_result(harmonia, torch_models, tmp_path, root):
+    path, words = tmp_path / "out.json", "half.pt are of type BFloat16, whose rounding is larger than most gammas"
+    done = harmonia("gamma", torch_models / "half.pt", torch_models / "rows.npy", "--radius", 0.5, "--json", path)
+    assert done.returncode == 0 and words in done.stderr
+    result = json.loads(path.read_text())
+    jsonschema.validate(result, json.loads((root / "docs" / "result.schema.json").read_text()))
+    assert words in result["model"]["warning"]
+    card = harmonia("card", path)
+    assert "- Warning: the weights of " in card.stdout and "an order of magnitude; save the module with .float()." in card.stdout
+    assert "warning" not in gamma(harmonia, tmp_path, torch_models / "net.pt", torch_models / "rows.npy", "--radius", 0.5)["model"]
+
+
 def test_the_program_is_free_of_libtorch(program, torch_library):
     """It starts as fast as ever: libtorch, and what that brings, is loaded when a model of its kind is named."""
     assert b"libtorch" not in program.read_bytes().replace(b"libharmonia_torch", b"")

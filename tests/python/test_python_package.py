@@ -14,7 +14,9 @@ import pytest
 
 import harmonia as hm
 
-MODULES = ["harmonia"] + [f"harmonia.{m.name}" for m in pkgutil.iter_modules(hm.__path__) if m.name != "_native"]
+# Examples of the last two need PyTorch: test_python_modules_training.py runs them.
+LEFT_OUT = ("_native", "_alignment", "pytorch")
+MODULES = ["harmonia"] + [f"harmonia.{m.name}" for m in pkgutil.iter_modules(hm.__path__) if m.name not in LEFT_OUT]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -38,7 +40,7 @@ def test_every_public_name_has_an_example():
 
 def test_what_is_installed(package: Path, root: Path):
     files = {p.name for p in (package / "harmonia").iterdir()}
-    assert {"py.typed", "_native.pyi", "__init__.py", "sklearn.py", "xgboost.py", "lightgbm.py"} <= files
+    assert {"py.typed", "_native.pyi", "__init__.py", "sklearn.py", "xgboost.py", "lightgbm.py", "pytorch.py"} <= files
     assert not (package / "lib").exists() and not (package / "include").exists() and not (package / "bin").exists()
     assert hm.__version__ == re.search(r"VERSION (\d+\.\d+\.\d+)", (root / "CMakeLists.txt").read_text()).group(1)
     assert Path(hm.__file__).is_relative_to(package)
@@ -64,7 +66,7 @@ def test_only_numpy_is_needed(package: Path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import harmonia; "
         "print(harmonia.gamma(lambda x: x[:, 0], [[1.0, 2.0]]).summary.rows, "
-        "[m for m in ('pandas', 'matplotlib', 'sklearn', 'xgboost', 'lightgbm', 'tqdm') if m in sys.modules])"
+        "[m for m in ('pandas', 'matplotlib', 'sklearn', 'xgboost', 'lightgbm', 'tqdm', 'torch') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, package], capture_output=True, text=True, timeout=60)
     assert done.stdout == "1 []\n", done.stderr
@@ -95,6 +97,7 @@ def test_pip_install_from_a_clean_copy(root: Path, tmp_path: Path):
 
 def test_the_example_of_the_readme(root: Path, tmp_path: Path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    blocks = [block for block in blocks if "torch" not in block]  # that one needs PyTorch: test_python_modules_training.py
     assert len(blocks) == 2
     monkeypatch.chdir(tmp_path)
     names: dict = {}

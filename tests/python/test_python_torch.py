@@ -1,10 +1,15 @@
-"""harmonia.gamma of TorchScript files: the same numbers as the program's."""
+"""TorchScript files: the same numbers as the program's. And the tests of modules, under a Python that has PyTorch."""
 
 import json
+import os
+import re
+import subprocess
+import sysconfig
 
-import harmonia as package
+import harmonia as hm
 import numpy as np
 import pytest
+from PIL import Image
 
 
 @pytest.fixture(autouse=True)
@@ -17,18 +22,68 @@ def test_the_same_as_the_program(harmonia, torch_models, tmp_path):
     done = harmonia("gamma", model, rows, "--radius", 0.5, "--json", tmp_path / "out.json")
     assert done.returncode == 0, done.stderr
     theirs = json.loads((tmp_path / "out.json").read_text())
-    ours = json.loads(package.gamma(str(model), str(rows), radius=0.5).to_json())
+    ours = json.loads(hm.gamma(str(model), str(rows), radius=0.5).to_json())
     for key in ("rows", "summary", "options", "data", "model"):
         assert ours[key] == theirs[key], key
-    array = package.gamma(package.ModelAddress(model, device="cpu"), np.load(rows), radius=0.5)
+    array = hm.gamma(hm.ModelAddress(model, device="cpu"), np.load(rows), radius=0.5)
     assert [row["gamma"] for row in theirs["rows"]] == array.gamma.tolist()
 
 
 def test_errors_of_the_library_are_exceptions(torch_models):
     rows = np.load(torch_models / "rows.npy")
-    with pytest.raises(package.ModelError, match="answers with String; expected a tensor"):
-        package.gamma(torch_models / "text.pt", rows, radius=0.5)
-    with pytest.raises(package.UsageError, match="--device tpu: is no device"):
-        package.gamma(package.ModelAddress(torch_models / "net.pt", device="tpu"), rows, radius=0.5)
-    with pytest.raises(package.UsageError, match="expected a TorchScript file"):
-        package.gamma(package.ModelAddress("fn:f2", device="cuda"), rows, radius=0.5)
+    with pytest.raises(hm.ModelError, match="answers with String; expected a tensor"):
+        hm.gamma(torch_models / "text.pt", rows, radius=0.5)
+    with pytest.raises(hm.UsageError, match="--device tpu: is no device"):
+        hm.gamma(hm.ModelAddress(torch_models / "net.pt", device="tpu"), rows, radius=0.5)
+    with pytest.raises(hm.UsageError, match="expected a TorchScript file"):
+        hm.gamma(hm.ModelAddress("fn:f2", device="cuda"), rows, radius=0.5)
+
+
+def test_a_file_of_half_precision_warns(torch_models):
+    rows = np.load(torch_models / "rows.npy")
+    words = "half.pt are of type BFloat16, whose rounding is larger than most gammas"
+    with pytest.warns(hm.HarmoniaWarning, match=words):
+        result = hm.gamma(torch_models / "half.pt", rows, radius=0.5)
+    assert words in result.to_dict()["model"]["warning"]
+
+
+def test_alignment_as_the_program(harmonia, torch_models, tmp_path):
+    rows, model = torch_models / "rows.npy", torch_models / "net64.pt"
+    done = harmonia("alignment", model, rows, "--components", 2, "--outputs", "probabilities", "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    theirs = json.loads((tmp_path / "out.json").read_text())
+    result = hm.alignment(str(model), str(rows), components=2, outputs="probabilities")
+    ours = json.loads(result.to_json())
+    for key in ("rows", "summary", "options", "data", "model", "evaluations"):
+        assert ours[key] == theirs[key], key
+    repeated = eval(ours["command_line"], {"harmonia": hm})
+    np.testing.assert_array_equal(repeated.cosine, result.cosine)
+
+
+def test_modules(package, root, torch_library):
+    """test_python_modules*.py, under Debian's own Python with the packages of this one."""
+    blas = subprocess.run([root / "scripts" / "setup.sh", "--openblas"], capture_output=True, text=True).stdout.strip()
+    environment = {**os.environ, "PYTHONPATH": sysconfig.get_paths()["purelib"], "HARMONIA_PACKAGE": str(package),
+                   "LD_LIBRARY_PATH": f"{blas}:{os.environ.get('LD_LIBRARY_PATH', '')}".strip(":")}  # fmt: skip
+    done = subprocess.run(["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", *sorted((root / "tests" / "python").glob("test_python_modules*.py"))],
+                          cwd=root, env=environment, capture_output=True, text=True, timeout=900)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"passed(, 1 skipped)?( in|, \d+ warning)", done.stdout), done.stdout  # that of a GPU
+
+
+def test_probabilities_of_images_are_attacked_as_by_the_program(harmonia, torch_models, tmp_path):
+    """What the description beside the file says of its outputs counts here too."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "photos").mkdir()
+    for k in range(3):
+        Image.fromarray(rng.integers(0, 256, (8, 8, 3)).astype(np.uint8)).save(tmp_path / "photos" / f"{k}.png")
+    model = tmp_path / "image.pt"
+    model.write_bytes((torch_models / "image.pt").read_bytes())
+    (tmp_path / "image.image.json").write_text(json.dumps({"height": 8, "width": 8, "channels": "rgb", "outputs": "probabilities"}))
+    done = harmonia("attack", model, tmp_path / "photos", "--method", "fgsm", "--epsilon", 20, "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    theirs = json.loads((tmp_path / "out.json").read_text())
+    ours = json.loads(hm.attack(str(model), str(tmp_path / "photos"), method="fgsm", epsilon=20).to_json())
+    assert ours["options"]["gradient"]["outputs"] == "probabilities"
+    for key in ("rows", "summary", "options", "model"):
+        assert ours[key] == theirs[key], key

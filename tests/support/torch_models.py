@@ -128,6 +128,7 @@ def main() -> None:
     golden = nn.Linear(3, 2).double()  # whose outputs have the gradients ±(1, 2, 2)
     golden.weight.data = torch.tensor([[1, 2, 2], [-1, -2, -2]], dtype=torch.float64)
     keep("golden", golden)
+    keep("half", dense(4, 16, 3).bfloat16())
     image = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(6 * 36, 4))
     nn.init.uniform_(image[1].running_var, 0.5, 2)
     save("image", image, rows=torch.rand(5, 3, 8, 8), onnx=True)

@@ -144,7 +144,8 @@ TEST(Alignment, BadInput) {
   const test::RowFunction plain(3, 2, [](const double*, double* y) { y[0] = y[1] = 0; });
   test::expect_error(
       ErrorCode::model,
-      "model test is of kind test, which has no gradients; alignment takes a TorchScript model (net.pt)",
+      "model test is of kind test, which has no gradients; alignment takes a TorchScript model (net.pt) "
+      "or, in Python, a torch.nn.Module",
       [&] { align(plain, row, slanted()); });
   test::expect_error(ErrorCode::input, "data has 3 columns; model network expects 2", [&] {
     align(linear({1, 2}), row, slanted());

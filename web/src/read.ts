@@ -262,7 +262,7 @@ export function readResult(value: Value): Result {
     evaluations: number(frame.evaluations),
     seconds: number(frame.seconds),
     version: text(frame.version) ?? "",
-    warnings: list(summary.warnings).map(word),
+    warnings: [...[frame.model, ...list(frame.models)].flatMap((m) => text(fields(m).warning) ?? []), ...list(summary.warnings).map(word)],
     gamma: summary.gamma === undefined ? null : statistics(summary.gamma),
     columns: list(summary.columns).map(statistics),
     outcomes: named(summary.outcomes),

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harmonia/data/image_description.hpp"
 #include "harmonia/model/open_model.hpp"
@@ -16,6 +17,12 @@ namespace harmonia {
 /// described.
 std::unique_ptr<Model> make_image_model(std::unique_ptr<Model> model, const ImageDescription& d,
                                         const std::string& path);
+
+/// The shape of an image as the described model takes it.
+std::vector<std::size_t> model_row_shape(const ImageDescription& d);
+
+/// An image of d.shape.values() numbers as the described model takes it.
+std::vector<double> model_row(const ImageDescription& d, std::span<const double> image);
 
 /// Opens the model at `address` and wraps it: sizes that a file leaves open are those of the description, and
 /// of a file that gives probabilities what goes into its softmax is measured. `example` is an image, as
