@@ -68,6 +68,14 @@ Matrix<double> rows_of(std::size_t count, double size) {
   return rows;
 }
 
+GammaOptions options_of(const char* ball, double radius = 0.3) {
+  GammaOptions options;
+  options.ball = parse_ball(ball);
+  options.ball.radius = radius;
+  options.output = parse_output("column:0");
+  return options;
+}
+
 void expect_same(const Model& sent, const Model& made, const Matrix<double>& rows,
                  const GammaOptions& options, std::size_t threads) {
   harmonia::Run one, other;
@@ -90,10 +98,7 @@ void expect_same_for_all_balls() {
   for (const char* ball : {"simplex", "anti", "simplex+anti", "cross", "rotated:2", "rademacher",
                            "random-pairs:8", "gaussian:8"}) {
     for (const std::size_t threads : {1, 3}) {
-      GammaOptions options;
-      options.ball = parse_ball(ball);
-      options.ball.radius = 0.3;
-      options.output = parse_output("column:0");
+      GammaOptions options = options_of(ball);
       expect_same(sent, made, rows, options, threads);
       options.batch = 5;
       expect_same(sent, made, rows, options, threads);
@@ -108,10 +113,7 @@ TEST(PointsToMake, EveryBallInDoubleAndFloat) {
 
 TEST(PointsToMake, SampledAndUntilPrecise) {
   const Maker<double> sent(false), made(true);
-  GammaOptions options;
-  options.ball = parse_ball("cross");
-  options.ball.radius = 0.3;
-  options.output = parse_output("column:0");
+  GammaOptions options = options_of("cross");
   options.sample = 5;
   expect_same(sent, made, rows_of(20, 1), options, 2);
   options.sample = 0;
@@ -122,10 +124,7 @@ TEST(PointsToMake, SampledAndUntilPrecise) {
 
 TEST(PointsToMake, FeaturesWithBoundsAndScales) {
   const Maker<double> sent(false), made(true);
-  GammaOptions options;
-  options.ball = parse_ball("simplex+anti");
-  options.ball.radius = 0.3;
-  options.output = parse_output("column:0");
+  GammaOptions options = options_of("simplex+anti");
   options.schema.resize(kInputs);
   for (std::size_t j = 0; j < kInputs; ++j) {
     options.schema[j].scale = 1 + 0.1 * static_cast<double>(j);
@@ -152,11 +151,8 @@ TEST(PointsToMake, Images) {
       for (std::size_t j = 0; j < rows.columns(); ++j)
         rows.row(i)[j] = static_cast<double>((53 * j + 20 + 7 * i) % 256);
     for (const char* ball : {"pixel", "patch:2", "cross"}) {
-      GammaOptions options;
-      options.ball = parse_ball(ball);
+      GammaOptions options = options_of(ball, 40);
       options.ball.image = d.shape;
-      options.ball.radius = 40;
-      options.output = parse_output("column:0");
       expect_same(*sent, *made, rows, options, 2);
     }
   }
