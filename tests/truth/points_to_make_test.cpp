@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "harmonia/data/memory_source.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/image_model.hpp"
 #include "support/functions.hpp"
@@ -85,6 +86,7 @@ void expect_same(const Model& sent, const Model& made, const Matrix<double>& row
   EXPECT_EQ(one.ledger.spent(), other.ledger.spent());
   double largest = 0;
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    EXPECT_EQ(b.rows[i].row, i);
     EXPECT_EQ(*a.rows[i].gamma, *b.rows[i].gamma) << ball_name(options.ball) << " row " << i;
     largest = std::max(largest, *a.rows[i].gamma);
   }
@@ -120,6 +122,33 @@ TEST(PointsToMake, SampledAndUntilPrecise) {
   options.precision = 0.3;
   options.floor = 0.01;
   expect_same(sent, made, rows_of(20, 1), options, 2);
+}
+
+// More rows than are read at once, so that waves under way are of two blocks.
+TEST(PointsToMake, SeveralBlocks) {
+  const Maker<float> sent(false), made(true);
+  GammaOptions options = options_of("cross");
+  options.sample = 1;
+  expect_same(sent, made, rows_of(rows_per_block(kInputs) + 3000, 1), options, 3);
+}
+
+TEST(PointsToMake, ARunThatGoesOn) {
+  const Maker<double> made(true);
+  const Matrix<double> rows = rows_of(40, 1);
+  const GammaOptions options = options_of("cross");
+  harmonia::Run whole, rest;
+  whole.threads = rest.threads = 3;
+  const std::vector<GammaRow> all = gamma(made, rows.view(), options, whole).rows;
+  std::vector<GammaRow> joined(all.begin(), all.begin() + 15);
+  const auto data = make_memory_source(rows.view());
+  gamma(made, *data, options, rest, [&](const GammaRow& row) { joined.push_back(row); },
+        {all.begin(), all.begin() + 15});
+  ASSERT_EQ(joined.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(joined[i].row, i);
+    EXPECT_EQ(*joined[i].gamma, *all[i].gamma);
+  }
+  EXPECT_EQ(rest.ledger.spent(), whole.ledger.spent());
 }
 
 TEST(PointsToMake, FeaturesWithBoundsAndScales) {
