@@ -32,22 +32,23 @@ Seconds time_once(const Work& work) {
   return {seconds(CLOCK_MONOTONIC) - start.wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - start.processor};
 }
 
+/// Keeps the least of each clock: what others do on the machine only ever adds. Zero: nothing is kept yet.
+inline void keep_least(Seconds& least, const Seconds& now) {
+  least.wall = least.wall == 0 ? now.wall : std::min(least.wall, now.wall);
+  least.processor = least.processor == 0 ? now.processor : std::min(least.processor, now.processor);
+}
+
 struct TwoSides {
   Seconds ours, theirs;
 };
 
-/// Times both sides in turn, so that a disturbance meets both, and keeps the least of each clock: what others
-/// do on the machine only ever adds.
+/// Times both sides in turn, so that a disturbance meets both, and keeps the least.
 template <class Ours, class Theirs>
 TwoSides time_in_turn(int repeats, const Ours& ours, const Theirs& theirs) {
-  const auto keep = [](Seconds& least, const Seconds& now, bool first) {
-    least.wall = first ? now.wall : std::min(least.wall, now.wall);
-    least.processor = first ? now.processor : std::min(least.processor, now.processor);
-  };
   TwoSides least;
   for (int i = 0; i < repeats; ++i) {
-    keep(least.theirs, time_once(theirs), i == 0);
-    keep(least.ours, time_once(ours), i == 0);
+    keep_least(least.theirs, time_once(theirs));
+    keep_least(least.ours, time_once(ours));
   }
   return least;
 }

@@ -3,17 +3,14 @@
 // with its best batch: threads that call it side by side, and one caller whose call the runtime spreads over
 // its own threads.
 
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "bench.hpp"
+#include "crosses.hpp"
 #include "harmonia/core/parallel.hpp"
-#include "harmonia/core/random.hpp"
 #include "harmonia/core/text.hpp"
-#include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/onnx_model.hpp"
 #include "onnx_runtime.hpp"
 
@@ -29,56 +26,12 @@ struct Case {
   std::size_t rows;
 };
 
-// The rows and the points of their cross, in the order row, +1, −1, +2, −2, ….
-Matrix<float> points_of(const Matrix<double>& rows) {
-  const std::size_t n = rows.columns(), each = 1 + 2 * n;
-  Matrix<float> points(rows.rows() * each, n);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    for (std::size_t p = 0; p < each; ++p) {
-      float* const point = points.row(i * each + p);
-      std::copy_n(rows.row(i), n, point);
-      if (p == 0) continue;
-      const std::size_t j = (p - 1) / 2;
-      point[j] = static_cast<float>(rows.row(i)[j] + (p % 2 == 1 ? kRadius : -kRadius));
-    }
-  }
-  return points;
-}
-
-Matrix<double> random_rows(std::size_t count, std::size_t inputs) {
-  Matrix<double> rows(count, inputs);
-  std::vector<float> row(inputs);
-  for (std::size_t i = 0; i < count; ++i) {
-    normals({.row = i}, row);  // floats: the model sees these very rows
-    std::copy(row.begin(), row.end(), rows.row(i));
-  }
-  return rows;
-}
-
-// gamma of output 0 from the runtime's answers.
-void check(const GammaResult& result, const Matrix<float>& answers, std::size_t each,
-           const std::string& name) {
-  for (const GammaRow& row : result.rows) {
-    double sum = 0;
-    const std::size_t first = row.row * each;
-    for (std::size_t p = 1; p < each; ++p) sum += static_cast<double>(*answers.row(first + p));
-    const double expected =
-        std::abs(sum / static_cast<double>(each - 1) - static_cast<double>(*answers.row(first)));
-    require(row.gamma && std::abs(*row.gamma - expected) < 1e-5 * (1 + std::abs(expected)),
-            fmt::format("{}, row {}: gamma {}, from the runtime's answers {}", name, row.row,
-                        row.gamma.value_or(NAN), expected));
-  }
-}
-
 void compare(const Case& what, std::size_t threads, Goals& goals) {
   const auto model = open_onnx_model(what.file, {}, {});
   const std::size_t n = model->info().inputs, k = model->info().outputs;
   const Matrix<double> rows = random_rows(what.rows, n);
-  Matrix<float> points = points_of(rows), answers(points.rows(), k);
-  GammaOptions options;
-  options.ball = parse_ball("cross");
-  options.ball.radius = kRadius;
-  options.output = parse_output("column:0");
+  Matrix<float> points = cross_points(rows, kRadius), answers(points.rows(), k);
+  const GammaOptions options = cross_options(kRadius);
   const auto ours = [&] {
     Run run;
     run.threads = threads;
@@ -99,27 +52,19 @@ void compare(const Case& what, std::size_t threads, Goals& goals) {
     }
   };
   by_itself(1024);
-  check(ours(), answers, 1 + 2 * n, what.name);
+  check_crosses(ours(), answers, what.name);
   by_side(256);
-  check(ours(), answers, 1 + 2 * n, what.name);
+  check_crosses(ours(), answers, what.name);
 
-  Seconds least, least_by_side;
-  double least_by_itself = 0;
-  const auto keep = [](double& seconds, double now) {
-    seconds = seconds == 0 ? now : std::min(seconds, now);
-  };
-  const auto keep_both = [&](Seconds& seconds, const Seconds& now) {
-    keep(seconds.wall, now.wall);
-    keep(seconds.processor, now.processor);
-  };
+  Seconds least, least_by_side, least_by_itself;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     for (const std::size_t batch : {std::size_t{256}, std::size_t{512}, std::size_t{2048}}) {
-      keep_both(least_by_side, time_once([&] { by_side(batch); }));
-      keep_both(least, time_once(ours));
-      if (threads > 1) keep(least_by_itself, time_once([&] { by_itself(batch); }).wall);
+      keep_least(least_by_side, time_once([&] { by_side(batch); }));
+      keep_least(least, time_once(ours));
+      if (threads > 1) keep_least(least_by_itself, time_once([&] { by_itself(batch); }));
     }
   }
-  const double theirs = threads > 1 ? std::min(least_by_side.wall, least_by_itself) : least_by_side.wall;
+  const double theirs = threads > 1 ? std::min(least_by_side.wall, least_by_itself.wall) : least_by_side.wall;
   const auto count = static_cast<double>(points.rows());
   fmt::print("{}, {} points, {}: gamma {:.0f} points/s, ONNX Runtime {:.0f}; of processor time {:.3f}\n",
              what.name, points.rows(), counted(threads, "thread"), count / least.wall, count / theirs,

@@ -5,16 +5,13 @@
 // threads.
 
 #include <array>
-#include <cmath>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "bench.hpp"
+#include "crosses.hpp"
 #include "harmonia/core/parallel.hpp"
-#include "harmonia/core/random.hpp"
 #include "harmonia/core/text.hpp"
-#include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/torch_model.hpp"
 
 extern "C" void omp_set_num_threads(int threads);  // of <omp.h>, which clang-tidy does not have
@@ -53,32 +50,6 @@ std::vector<Layer> read_weights(const std::string& file) {
   }
   require(bool(in), file + " is too short");
   return layers;
-}
-
-// The rows and the points of their cross, in the order row, +1, −1, +2, −2, ….
-Matrix<float> points_of(const Matrix<double>& rows) {
-  const std::size_t n = rows.columns(), each = 1 + 2 * n;
-  Matrix<float> points(rows.rows() * each, n);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    for (std::size_t p = 0; p < each; ++p) {
-      float* const point = points.row(i * each + p);
-      std::copy_n(rows.row(i), n, point);
-      if (p == 0) continue;
-      const std::size_t j = (p - 1) / 2;
-      point[j] = static_cast<float>(rows.row(i)[j] + (p % 2 == 1 ? kRadius : -kRadius));
-    }
-  }
-  return points;
-}
-
-Matrix<double> random_rows() {
-  Matrix<double> rows(kRows, kSizes.front());
-  std::vector<float> row(rows.columns());
-  for (std::size_t i = 0; i < kRows; ++i) {
-    normals({.row = i}, row);  // floats: the model sees these very rows
-    std::copy(row.begin(), row.end(), rows.row(i));
-  }
-  return rows;
 }
 
 // y (rows × outputs) = x (rows × inputs) · weightsᵀ. BLAS counts by columns, and sees all of it transposed.
@@ -139,28 +110,10 @@ class Products {
   ThreadPool pool_;
 };
 
-// gamma of output 0 from the products' answers.
-void check(const GammaResult& result, const Matrix<float>& answers) {
-  const std::size_t each = answers.rows() / kRows;
-  for (const GammaRow& row : result.rows) {
-    double sum = 0;
-    const std::size_t first = row.row * each;
-    for (std::size_t p = 1; p < each; ++p) sum += static_cast<double>(*answers.row(first + p));
-    const double expected =
-        std::abs(sum / static_cast<double>(each - 1) - static_cast<double>(*answers.row(first)));
-    require(
-        row.gamma && std::abs(*row.gamma - expected) < 1e-5 * (1 + std::abs(expected)),
-        fmt::format("row {}: gamma {}, from the products {}", row.row, row.gamma.value_or(NAN), expected));
-  }
-}
-
 void compare(const Model& model, const std::vector<Layer>& layers, std::size_t threads, Goals& goals) {
-  const Matrix<double> rows = random_rows();
-  const Matrix<float> points = points_of(rows);
-  GammaOptions options;
-  options.ball = parse_ball("cross");
-  options.ball.radius = kRadius;
-  options.output = parse_output("column:0");
+  const Matrix<double> rows = random_rows(kRows, kSizes.front());
+  const Matrix<float> points = cross_points(rows, kRadius);
+  const GammaOptions options = cross_options(kRadius);
   const auto ours = [&] {
     Run run;
     run.threads = threads;
@@ -168,18 +121,14 @@ void compare(const Model& model, const std::vector<Layer>& layers, std::size_t t
   };
   Products products(layers, points, threads);
   products.side_by_side(512, true);
-  check(ours(), products.answers());
+  check_crosses(ours(), products.answers(), "784-1568-1568-10");
 
   Seconds least, theirs;
-  const auto keep = [](Seconds& kept, const Seconds& now) {
-    kept.wall = kept.wall == 0 ? now.wall : std::min(kept.wall, now.wall);
-    kept.processor = kept.processor == 0 ? now.processor : std::min(kept.processor, now.processor);
-  };
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     for (const std::size_t batch : {std::size_t{512}, std::size_t{1024}, std::size_t{2048}}) {
-      keep(theirs, time_once([&] { products.side_by_side(batch); }));
-      keep(least, time_once(ours));
-      if (threads > 1) keep(theirs, time_once([&] { products.by_itself(batch); }));
+      keep_least(theirs, time_once([&] { products.side_by_side(batch); }));
+      keep_least(least, time_once(ours));
+      if (threads > 1) keep_least(theirs, time_once([&] { products.by_itself(batch); }));
     }
   }
   const auto count = static_cast<double>(points.rows());

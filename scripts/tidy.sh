@@ -24,7 +24,7 @@ else
   # clang cannot read libtorch's headers as C++20 (a vector of a type that is not complete).
   mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '^src/torch/torch_module.cpp$')
   # What is of libharmonia_torch only where that was built (make torch).
-  grep -q '/src/torch/' "$database" || mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -vE '^(src|tests)/torch/|^bench/torch_')
+  grep -q '/src/torch/' "$database" || mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -vE '^(src|tests)/torch/|^bench/(torch|gpu)_')
   [ -e build-python/compile_commands.json ] || mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '^python/')
 fi
 

@@ -3,18 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
+#include <future>
 #include <memory>
 #include <set>
 
+#include "gamma_options.hpp"
 #include "gamma_summary.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
+#include "held_blocks.hpp"
 #include "kept_values.hpp"
 #include "missing.hpp"
 #include "row_estimator.hpp"
@@ -22,52 +24,10 @@
 namespace harmonia {
 namespace {
 
-// The paper samples only where a whole ball is too much for it [Kersting 2024, section 5].
-constexpr std::size_t kPaperWholeBall = 1000;
-constexpr double kPaperShare = 0.001;
-
 constexpr const char* kEmptySegment = "(empty)";  // of rows that have no value where segments are taken from
 
-void check(const GammaOptions& options, const ModelInfo& model, std::size_t inputs) {
-  if (inputs != model.inputs) {
-    throw Error(ErrorCode::input,
-                fmt::format("data has {} columns; model {} expects {}", inputs, model.name, model.inputs));
-  }
-  check_confidence(options.confidence);
-  if (!(options.precision >= 0) || !(options.floor >= 0) ||
-      !std::isfinite(options.precision + options.floor)) {
-    throw Error(ErrorCode::usage,
-                fmt::format("precision {} and floor {}; expected finite numbers, not negative",
-                            options.precision, options.floor));
-  }
-  if (options.floor > 0 && options.precision == 0) {
-    throw Error(ErrorCode::usage, "floor needs a precision: it says when to stop looking for it");
-  }
-  if (!options.schema.empty() && options.schema.size() != inputs) {
-    throw Error(ErrorCode::usage, fmt::format("the schema has {} features; the data has {} columns",
-                                              options.schema.size(), inputs));
-  }
-  if (options.ball.kind == BallKind::listed && options.ball.directions.columns() != inputs) {
-    throw Error(ErrorCode::usage, fmt::format("directions have {} columns; the data has {}",
-                                              options.ball.directions.columns(), inputs));
-  }
-  if (options.ball.blocks() && options.ball.image.values() != inputs) {
-    throw Error(ErrorCode::usage, fmt::format("ball {} moves the pixels of images; the data has {} columns "
-                                              "that are no image",
-                                              ball_name(options.ball), inputs));
-  }
-  if (options.ball.kind == BallKind::gaussian && options.ball.average == Average::solid) {
-    throw Error(ErrorCode::usage, "ball gaussian has no solid average; take random-pairs");
-  }
-  if (options.explain > 0 && !Ball(options.ball, options.schema, 0).shape(inputs).one_feature) {
-    throw Error(ErrorCode::usage,
-                fmt::format("explain needs a ball that moves features one at a time: cross, simplex "
-                            "or simplex+anti; not {}",
-                            ball_name(options.ball)));
-  }
-}
-
 constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes at a time
+constexpr std::size_t kBlocksAtOnce = 8;    // of rows that are measured elsewhere
 
 // FNV-1a over the values' bits.
 std::uint64_t fingerprint(std::span<const double> x) {
@@ -76,33 +36,106 @@ std::uint64_t fingerprint(std::span<const double> x) {
   return hash;
 }
 
-/// Takes rows through balls, model and estimators, a wave of points at a time.
+/// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
+/// elsewhere is asked several waves at once, each by a thread of its own: it works while others are planned
+/// and settled.
 class Driver {
  public:
-  Driver(const Model& model, const GammaOptions& options, Run& run,
+  Driver(const Model& model, RowSource& data, const GammaOptions& options, Run& run,
          const std::function<void(const GammaRow&)>& sink)
       : model_(model),
+        data_(data),
         options_(options),
         run_(run),
         sink_(sink),
         ball_(options.ball, options.schema, run.seed),
         observer_(options.output, model.info()),
-        box_(model, options.batch, run),
-        summariser_(options, model.info()) {}
+        summariser_(options, model.info()) {
+    const std::size_t threads = BlackBox::threads_for(model, options.batch, run);
+    // What is left of a budget is known only between waves.
+    overlapping_ = threads > 1 && model.makes_points() && run.ledger.left() == Ledger::kUnlimited;
+    const std::size_t lanes = overlapping_ ? threads : 1;
+    for (std::size_t i = 0; i < lanes; ++i)
+      lanes_.push_back(std::make_unique<Lane>(model, options.batch / lanes, run, threads / lanes));
+    rows_ = data.info().rows;
+    check_grid(data.info());
+  }
 
-  /// Measures the rows of a block from `first` on.
-  void measure(const RowBlock& block, std::size_t first) {
-    finished_.assign(block.values.rows(), {});
-    emitted_ = next_ = first;
-    while (next_ < block.values.rows() || !active_.empty()) {
-      plan_wave(block);
-      if (!requests_.empty()) evaluate_wave();
-      settle(block);
+  /// Measures all rows but those of an earlier run, which come first.
+  void measure(const std::vector<GammaRow>& done) {
+    earlier_ = done;
+    for (std::size_t turn = 0;; ++turn) {
+      Lane& lane = *lanes_[turn % lanes_.size()];
+      if (turn >= lanes_.size()) {
+        land(lane);
+        settle();
+      }
+      // The first wave of several is short: nothing is computed while it is planned.
+      lane.room = turn == 0 && overlapping_ ? (lane.box.wave() + 3) / 4 : lane.box.wave();
+      plan(lane);
+      if (ended_ && held_.empty()) break;
+      if (lane.requests.empty()) continue;
+      if (overlapping_) {
+        lane.under_way = std::async(std::launch::async, [this, &lane] { evaluate(lane); });
+      } else {
+        evaluate(lane);
+      }
+    }
+    if (!earlier_.empty()) {
+      throw Error(ErrorCode::input,
+                  fmt::format("{} no longer has row {}, which was measured when the run stopped; start anew",
+                              data_.info().source, earlier_.front().row));
     }
   }
 
-  /// Counts a row of an earlier run, which must have been of the same values.
-  void add_done(const std::vector<GammaRow>& entries, std::span<const double> x) {
+  GammaSummary summary() const {
+    GammaSummary summary = summariser_.summary();
+    summary.warnings.assign(warnings_.begin(), warnings_.end());
+    return summary;
+  }
+
+ private:
+  // A row under way.
+  struct Row {
+    RowEstimator estimator;
+    HeldBlock* held;
+    bool asked = false;  // in a wave whose answers are not taken yet
+  };
+
+  // One wave after another.
+  struct Lane {
+    Lane(const Model& model, std::size_t batch, Run& run, std::size_t threads)
+        : box(model, batch, run, threads) {}
+
+    BlackBox box;
+    std::vector<PointRequest> requests;
+    // Whom a request is of, and where its answers begin.
+    struct Asked {
+      Row* row;
+      std::uint64_t first;
+    };
+    std::vector<Asked> asked;
+    std::uint64_t points = 0, room = 0;  // in the wave, and as many as it may have
+    Matrix<double> answers;
+    std::future<void> under_way;  // ends before what it works on does
+  };
+
+  // Reads another block, and counts its rows of an earlier run.
+  bool read_block() {
+    HeldBlock* const held = ended_ ? nullptr : held_.read(data_);
+    ended_ = held == nullptr;
+    if (ended_) return false;
+    for (; held->next < held->rows() && !earlier_.empty(); held->emitted = ++held->next) {
+      std::size_t count = 1;
+      while (count < earlier_.size() && earlier_[count].row == earlier_.front().row) ++count;
+      add_done(earlier_.first(count), {held->block.values.row(held->next), data_.info().inputs});
+      earlier_ = earlier_.subspan(count);
+    }
+    return true;
+  }
+
+  // Counts a row of an earlier run, which must have been of the same values.
+  void add_done(std::span<const GammaRow> entries, std::span<const double> x) {
     if (fingerprint(x) != entries.front().fingerprint) {
       throw Error(ErrorCode::input, fmt::format("row {} is not what it was when the run stopped; start anew",
                                                 entries.front().row));
@@ -111,13 +144,11 @@ class Driver {
     warn(ball, plan_of(ball));
     run_.ledger.spend(entries.front().evaluations());
     for (const GammaRow& entry : entries) kept_.count(entry);
-    summariser_.add(entries);
+    summariser_.add({entries.begin(), entries.end()});
     ++rows_done_;
   }
 
-  void set_rows(std::optional<std::size_t> rows) { rows_ = rows; }
-
-  /// A boundary between two points of a grid is seen by both or by neither, all along it.
+  // A boundary between two points of a grid is seen by both or by neither, all along it.
   void check_grid(const DataInfo& data) {
     if (data.jittered) return;
     for (std::size_t j = 0; j < data.spacing.size(); ++j) {
@@ -131,28 +162,27 @@ class Driver {
     }
   }
 
-  GammaSummary summary() const {
-    GammaSummary summary = summariser_.summary();
-    summary.warnings.assign(warnings_.begin(), warnings_.end());
-    return summary;
-  }
-
- private:
-  void plan_wave(const RowBlock& block) {
-    requests_.clear();
-    asked_.clear();
-    points_ = 0;
-    for (const auto& estimator : active_) ask(*estimator);
+  void plan(Lane& lane) {
+    lane.requests.clear();
+    lane.points = 0;
+    for (const auto& row : active_)
+      if (!row->asked) ask(*row, lane);
     // A row is started only if there is room for some of it: one that waits costs memory.
-    const std::size_t least = 1 + ball_.shape(block.values.columns()).points();
-    while ((requests_.empty() || points_ + least <= box_.wave()) && activate(block)) ask(*active_.back());
+    const std::size_t least = 1 + ball_.shape(data_.info().inputs).points();
+    while ((lane.requests.empty() || lane.points + least <= lane.room) && activate())
+      ask(*active_.back(), lane);
   }
 
   // Starts the next row that the budget allows a value; false if there is none, or none before it is known
   // what the rows before it cost.
-  bool activate(const RowBlock& block) {
-    while (next_ < block.values.rows()) {
-      switch (start_row(block)) {
+  bool activate() {
+    for (;;) {
+      if (held_.empty() || held_.last().next == held_.last().rows()) {
+        const std::size_t most = overlapping_ ? kBlocksAtOnce : 1;
+        if (held_.size() == most || !read_block()) return false;
+        continue;
+      }
+      switch (start_row(held_.last())) {
         case Start::begun:
           return true;
         case Start::waits:
@@ -161,14 +191,13 @@ class Driver {
           break;
       }
     }
-    return false;
   }
 
   enum class Start { begun, waits, skipped };
 
-  Start start_row(const RowBlock& block) {
-    const std::span<const double> x(block.values.row(next_), block.values.columns());
-    const std::uint64_t number = block.number(next_);
+  Start start_row(HeldBlock& held) {
+    const std::span<const double> x(held.block.values.row(held.next), held.block.values.columns());
+    const std::uint64_t number = held.block.number(held.next);
     RowBall ball(ball_, x, number);
     if (ball.moved() < x.size()) check_missing(model_.info(), x, number);
     const VisitPlan plan = plan_of(ball);
@@ -177,7 +206,7 @@ class Driver {
     const std::size_t points = ball.shape().points();
     if (const std::uint64_t left = run_.ledger.left(); left != Ledger::kUnlimited) {
       std::uint64_t promised = 0;
-      for (const auto& estimator : active_) promised += estimator->cost_left();
+      for (const auto& row : active_) promised += row->estimator.cost_left();
       if (1 + limit * points + promised > left) {
         if (!active_.empty()) return Start::waits;
         limit = left > points ? (left - 1) / points : 0;
@@ -187,87 +216,101 @@ class Driver {
           row.row = number;
           row.moved = ball.moved();
           row.outcome = Outcome::budget;
-          finished_[next_++] = {row};
+          held.finished[held.next++] = {row};
           return Start::skipped;
         }
       }
     }
     if (idle_.empty()) {
-      active_.push_back(std::make_unique<RowEstimator>(std::move(ball), plan, limit, options_, observer_,
-                                                       model_.info().scalar));
+      active_.push_back(std::make_unique<Row>(
+          Row{RowEstimator(std::move(ball), plan, limit, options_, observer_, model_.info().scalar), &held}));
     } else {
-      idle_.back()->restart(std::move(ball), plan, limit);
+      idle_.back()->estimator.restart(std::move(ball), plan, limit);
+      idle_.back()->held = &held;
       active_.push_back(std::move(idle_.back()));
       idle_.pop_back();
     }
-    ++next_;
+    ++held.next;
     return Start::begun;
   }
 
-  void ask(RowEstimator& estimator) {
+  static void ask(Row& row, Lane& lane) {
+    RowEstimator& estimator = row.estimator;
     const std::uint64_t centre = estimator.started() ? 0 : 1;
     const std::size_t points = estimator.ball().shape().points();
-    const std::uint64_t room = box_.wave() > points_ + centre ? (box_.wave() - points_ - centre) / points : 0;
+    const std::uint64_t taken = lane.points + centre;
+    const std::uint64_t room = lane.room > taken ? (lane.room - taken) / points : 0;
     std::uint64_t count = std::min(estimator.wanted(), room);
     if (count == 0 && estimator.wanted() > 0) {
-      if (!requests_.empty()) return;
+      if (!lane.requests.empty()) return;
       count = 1;
     }
-    requests_.push_back(estimator.next(count));
-    asked_.push_back({&estimator, points_});
-    points_ += requests_.back().points();
+    lane.requests.push_back(estimator.next(count));
+    lane.asked.push_back({&row, lane.points});
+    lane.points += lane.requests.back().points();
+    row.asked = true;
   }
 
-  void evaluate_wave() {
-    if (answers_.rows() < points_) answers_.resize(points_, model_.info().outputs);
-    box_.evaluate(requests_, answers_.view().slice(0, points_));
-    box_.pool().run((asked_.size() + kAskedTogether - 1) / kAskedTogether,
-                    [&](std::size_t, std::size_t group) {
-                      const std::size_t end = std::min(asked_.size(), (group + 1) * kAskedTogether);
-                      for (std::size_t r = group * kAskedTogether; r < end; ++r) {
-                        prefetch(r, end);
-                        asked_[r].estimator->take(
-                            requests_[r], answers_.view().slice(asked_[r].first, requests_[r].points()));
-                      }
-                    });
+  void evaluate(Lane& lane) const {
+    if (lane.answers.rows() < lane.points) lane.answers.resize(lane.points, model_.info().outputs);
+    lane.box.evaluate(lane.requests, lane.answers.view().slice(0, lane.points));
+    const auto& asked = lane.asked;
+    lane.box.pool().run(
+        (asked.size() + kAskedTogether - 1) / kAskedTogether, [&](std::size_t, std::size_t group) {
+          const std::size_t end = std::min(asked.size(), (group + 1) * kAskedTogether);
+          for (std::size_t r = group * kAskedTogether; r < end; ++r) {
+            prefetch(lane, r, end);
+            asked[r].row->estimator.take(
+                lane.requests[r], lane.answers.view().slice(asked[r].first, lane.requests[r].points()));
+          }
+        });
   }
 
   // Estimators after the r-th, one of them with its parts: after the model's work they are in no cache. Those
   // from `end` on are another thread's.
-  void prefetch(std::size_t r, std::size_t end) const {
-    if (r + 4 < end) asked_[r + 4].estimator->prefetch();
-    if (r + 2 < end) asked_[r + 2].estimator->prefetch_parts();
+  static void prefetch(const Lane& lane, std::size_t r, std::size_t end) {
+    if (r + 4 < end) lane.asked[r + 4].row->estimator.prefetch();
+    if (r + 2 < end) lane.asked[r + 2].row->estimator.prefetch_parts();
+  }
+
+  // Waits for the lane's wave.
+  static void land(Lane& lane) {
+    if (lane.under_way.valid()) lane.under_way.get();
+    for (const auto& asked : lane.asked) asked.row->asked = false;
+    lane.asked.clear();
   }
 
   // Lets go of rows that are done.
-  void settle(const RowBlock& block) {
+  void settle() {
     std::size_t kept = 0;
-    for (std::unique_ptr<RowEstimator>& estimator : active_) {
-      if (!estimator->decide(quantiles_)) {
-        std::swap(active_[kept++], estimator);
+    for (std::unique_ptr<Row>& row : active_) {
+      if (row->asked || !row->estimator.decide(quantiles_)) {
+        std::swap(active_[kept++], row);
         continue;
       }
-      finished_[block.place(estimator->ball().row())] = estimator->entries(quantiles_);
-      idle_.push_back(std::move(estimator));
-      pass_on(block);
+      HeldBlock& held = *row->held;
+      held.finished[held.block.place(row->estimator.ball().row())] = row->estimator.entries(quantiles_);
+      idle_.push_back(std::move(row));
     }
     active_.resize(kept);
-    pass_on(block);
+    while (!held_.empty() && pass_on(held_.first())) held_.drop_first();
     if (run_.progress) run_.progress({rows_done_, rows_, run_.ledger.spent()});
   }
 
-  // Gives finished rows to the sink, in order.
-  void pass_on(const RowBlock& block) {
-    for (; emitted_ < finished_.size() && !finished_[emitted_].empty(); ++emitted_, ++rows_done_) {
-      const std::span<const double> x(block.values.row(emitted_), block.values.columns());
+  // Gives finished rows to the sink, in order; whether these were the block's last.
+  bool pass_on(HeldBlock& held) {
+    const RowBlock& block = held.block;
+    for (; held.emitted < held.rows() && !held.finished[held.emitted].empty(); ++held.emitted, ++rows_done_) {
+      const std::size_t i = held.emitted;
+      const std::span<const double> x(block.values.row(i), block.values.columns());
       const std::uint64_t known_by = fingerprint(x);
-      std::vector<GammaRow> entries = std::move(finished_[emitted_]);
+      std::vector<GammaRow> entries = std::move(held.finished[i]);
       for (GammaRow& entry : entries) {
         entry.fingerprint = known_by;
-        if (!block.ids.empty()) entry.id = block.ids[emitted_];
-        if (!block.labels.empty()) entry.label = block.labels[emitted_];
+        if (!block.ids.empty()) entry.id = block.ids[i];
+        if (!block.labels.empty()) entry.label = block.labels[i];
         if (!block.segments.empty()) {
-          const std::string& segment = block.segments[emitted_];
+          const std::string& segment = block.segments[i];
           entry.segment = trim(segment).empty() ? kEmptySegment : segment;
         }
         kept_.add(entry, x);
@@ -275,6 +318,7 @@ class Driver {
       }
       summariser_.add(entries);
     }
+    return held.emitted == held.rows();
   }
 
   VisitPlan plan_of(const RowBall& ball) const {
@@ -296,77 +340,35 @@ class Driver {
   }
 
   const Model& model_;
+  RowSource& data_;
   GammaOptions options_;
   Run& run_;
   const std::function<void(const GammaRow&)>& sink_;
   Ball ball_;
   Observer observer_;
-  BlackBox box_;
   StudentQuantiles quantiles_;
   GammaSummariser summariser_;
   KeptValues kept_;
-  std::vector<std::unique_ptr<RowEstimator>> active_, idle_;
-  std::vector<PointRequest> requests_;
-  // Whom a request is of, and where its answers begin.
-  struct Asked {
-    RowEstimator* estimator;
-    std::uint64_t first;
-  };
-  std::vector<Asked> asked_;
-  std::uint64_t points_ = 0;
-  Matrix<double> answers_;
-  std::vector<std::vector<GammaRow>> finished_;  // by row of the block, until passed on
-  std::size_t next_ = 0, emitted_ = 0, rows_done_ = 0;
+  bool overlapping_ = false;
+  HeldBlocks held_;
+  bool ended_ = false;                   // there are no more blocks
+  std::span<const GammaRow> earlier_{};  // rows of an earlier run that were not read yet
+  std::vector<std::unique_ptr<Row>> active_, idle_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::size_t rows_done_ = 0;
   std::optional<std::size_t> rows_;
   std::set<std::string> warnings_;
 };
 
 }  // namespace
 
-std::string outcome_name(Outcome outcome) {
-  static constexpr std::array names{"exact", "sampled", "floor", "sparse", "budget", "unmoved", "undefined"};
-  return names[static_cast<std::size_t>(outcome)];
-}
-
-GammaOptions resolve(GammaOptions options, std::size_t inputs) {
-  if (!options.paper) return options;
-  options.precision = 0;
-  options.sample = 0;
-  options.ball.average = Average::surface;
-  options.ball.count = 0;
-  options.ball.kind = BallKind::simplex_pairs;
-  if (inputs > kPaperWholeBall) {
-    options.ball.kind = BallKind::one_hot;
-    options.sample = static_cast<std::uint64_t>(std::llround(kPaperShare * 2 * static_cast<double>(inputs)));
-  }
-  return options;
-}
-
 GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& asked, Run& run,
                    const std::function<void(const GammaRow&)>& sink, const std::vector<GammaRow>& done) {
   const std::size_t inputs = data.info().inputs;
   const GammaOptions options = resolve(asked, inputs);
-  check(options, model.info(), inputs);
-  Driver driver(model, options, run, sink);
-  driver.set_rows(data.info().rows);
-  driver.check_grid(data.info());
-  auto earlier = done.begin();
-  RowBlock block;
-  while (data.read(block, rows_per_block(inputs))) {
-    std::size_t first = 0;
-    for (; first < block.values.rows() && earlier != done.end(); ++first) {
-      std::vector<GammaRow> entries;
-      const std::size_t number = earlier->row;
-      for (; earlier != done.end() && earlier->row == number; ++earlier) entries.push_back(*earlier);
-      driver.add_done(entries, {block.values.row(first), inputs});
-    }
-    if (first < block.values.rows()) driver.measure(block, first);
-  }
-  if (earlier != done.end()) {
-    throw Error(ErrorCode::input,
-                fmt::format("{} no longer has row {}, which was measured when the run stopped; start anew",
-                            data.info().source, earlier->row));
-  }
+  check_options(options, model.info(), inputs);
+  Driver driver(model, data, options, run, sink);
+  driver.measure(done);
   return driver.summary();
 }
 
@@ -376,15 +378,6 @@ GammaResult gamma(const Model& model, MatrixView<const double> x, const GammaOpt
   result.summary =
       gamma(model, *data, options, run, [&](const GammaRow& row) { result.rows.push_back(row); });
   return result;
-}
-
-std::uint64_t gamma_cost(const GammaOptions& asked, std::size_t inputs) {
-  const GammaOptions options = resolve(asked, inputs);
-  std::size_t moved = inputs;
-  for (const Feature& feature : options.schema) moved -= feature.fixed ? 1 : 0;
-  if (moved == 0) return 1;
-  const BallShape shape = Ball(options.ball, options.schema, 0).shape(moved);
-  return 1 + plan_visit(shape, options).limit * shape.points();
 }
 
 }  // namespace harmonia

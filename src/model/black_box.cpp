@@ -274,8 +274,15 @@ class BlackBox::TypedWorker final : public Worker {
   std::uint64_t direction_row_ = kNobody, direction_unit_ = 0;
 };
 
+std::size_t BlackBox::threads_for(const Model& model, std::size_t batch, const Run& run) {
+  return thread_count(model.info(), run.threads, batch);
+}
+
 BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
-    : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
+    : BlackBox(model, batch, run, threads_for(model, batch, run)) {}
+
+BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run, std::size_t threads)
+    : model_(model), run_(run), pool_(threads) {
   // Points that the model makes take none of our memory.
   slots_ = model.makes_points() && batch == 0 ? model.info().preferred_batch
                                               : neighbour_slots(model.info(), batch, pool_.threads());

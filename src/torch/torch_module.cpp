@@ -11,6 +11,7 @@
 
 #include "blas.hpp"
 #include "device.hpp"
+#include "device_threads.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "torch_interface.hpp"
@@ -23,8 +24,9 @@ namespace {
 constexpr std::size_t kBatchRows = 512;
 constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
 constexpr std::size_t kDeviceRows = 8192;                    // a GPU wants many more at once
-constexpr std::size_t kDeviceValues = std::size_t{1} << 27U;
+constexpr std::size_t kDeviceValues = std::size_t{1} << 26U;
 constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
+constexpr std::size_t kDeviceSizes = 32;   // of batches of images: for every size cuDNN makes its plans anew
 constexpr std::size_t kExampleRows = 2;    // one would not tell rows from outputs
 
 torch::jit::Module load(TorchRequest& request, c10::Device device) {
@@ -81,6 +83,8 @@ class TorchModel final : public Model, public Differentiable {
     if (device_.is_cuda()) {
       info_.preferred_threads = kDeviceThreads;
       compute_in_full();
+      threads_ = std::make_unique<DeviceThreads>(device_);
+      torch::cuda::synchronize(device_.index());  // the weights are there before another stream reads them
     }
     learn_shapes(request);
     set_batch();
@@ -111,12 +115,14 @@ class TorchModel final : public Model, public Differentiable {
       const at::NoGradGuard no_gradients;
       const at::Tensor bases =
           input(points.bases).reshape({static_cast<std::int64_t>(points.bases.rows()), -1});
-      const std::vector<std::int64_t> base(points.base.begin(), points.base.end());
+      std::vector<std::int64_t> base(points.base.begin(), points.base.end());
+      base.resize(whole_size(base.size()));
       const at::Tensor made = bases.index_select(0, sent(base));
       made.view({-1}).scatter_(0, sent(places(points)), sent(points.value).to(type_));
       std::vector<std::int64_t> shape = shape_;
-      shape.front() = static_cast<std::int64_t>(points.points());
-      copy_out(answer(made.reshape(shape), points.points()), y.data);
+      shape.front() = static_cast<std::int64_t>(base.size());
+      const auto count = static_cast<std::int64_t>(points.points());
+      copy_out(answer(made.reshape(shape), base.size()).narrow(0, 0, count), y.data);
     });
   }
 
@@ -138,6 +144,11 @@ class TorchModel final : public Model, public Differentiable {
  private:
   template <class Call>
   void guarded(const Call& call) const {
+    threads_ ? threads_->run([&] { guarded_here(call); }) : guarded_here(call);
+  }
+
+  template <class Call>
+  void guarded_here(const Call& call) const {
     run_on_this_thread_alone();
     // Without this libtorch compiles the graph anew for sizes that it has not seen.
     const torch::jit::GraphOptimizerEnabledGuard as_it_is(false);
@@ -160,6 +171,13 @@ class TorchModel final : public Model, public Differentiable {
     const at::Tensor rows =
         torch::from_blob(const_cast<void*>(data), shape, single ? at::kFloat : at::kDouble);
     return rows.to(at::TensorOptions(device_).dtype(type_), /*non_blocking=*/false, /*copy=*/true);
+  }
+
+  // Images are filled up with copies of the first to one of few sizes.
+  std::size_t whole_size(std::size_t points) const {
+    if (shape_.size() <= 2) return points;
+    const std::size_t step = std::max<std::size_t>(1, info_.preferred_batch / kDeviceSizes);
+    return (points + step - 1) / step * step;
   }
 
   // Where the replacements are in all points as one list.
@@ -300,7 +318,8 @@ class TorchModel final : public Model, public Differentiable {
     const bool images = shape_.size() > 2;
     const std::size_t rows =
         images ? std::clamp<std::size_t>(kBatchPixels / info_.inputs, 1, kBatchRows) : kBatchRows;
-    const std::size_t on_device = std::clamp<std::size_t>(kDeviceValues / info_.inputs, 1, kDeviceRows);
+    std::size_t on_device = std::clamp<std::size_t>(kDeviceValues / info_.inputs, 1, kDeviceRows);
+    if (on_device > kDeviceSizes) on_device -= on_device % kDeviceSizes;
     info_.preferred_batch = device_.is_cuda() ? on_device : rows;
   }
 
@@ -308,7 +327,8 @@ class TorchModel final : public Model, public Differentiable {
   c10::Device device_;
   torch::jit::Module module_;
   at::ScalarType type_;
-  std::vector<std::int64_t> shape_;  // of a batch; its first number is that of the rows
+  std::vector<std::int64_t> shape_;         // of a batch; its first number is that of the rows
+  std::unique_ptr<DeviceThreads> threads_;  // of a GPU
 };
 
 }  // namespace

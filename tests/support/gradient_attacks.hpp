@@ -1,15 +1,12 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "harmonia/data/memory_source.hpp"
-#include "harmonia/search/attack.hpp"
+#include "attacked.hpp"
 #include "networks.hpp"
 
 namespace harmonia::test {
@@ -41,24 +38,6 @@ inline AttackOptions by(Method method, double epsilon = 0.25) {
   if (needs_epsilon(method)) options.epsilon = epsilon;
   options.gradient.penalty = 0.5;
   return options;
-}
-
-inline std::vector<AttackRow> attacked(const Model& model, const Matrix<double>& x,
-                                       const AttackOptions& options, std::size_t threads = 1) {
-  const auto data = make_memory_source(x.view());
-  harmonia::Run run;
-  run.threads = threads;
-  std::vector<AttackRow> rows;
-  attack(model, *data, options, run, [&](const AttackRow& row) { rows.push_back(row); });
-  std::uint64_t evaluations = 0;
-  for (const AttackRow& row : rows) {
-    evaluations += row.evaluations;
-    EXPECT_LE(row.evaluations, attack_cost(options, x.columns()));
-    EXPECT_EQ(row.original.size(), x.columns());
-    EXPECT_EQ(row.adversarial.size(), x.columns());
-  }
-  EXPECT_EQ(evaluations, run.ledger.spent());
-  return rows;
 }
 
 inline AttackRow attacked_zero(const Model& model, const AttackOptions& options) {

@@ -12,31 +12,16 @@
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/function_model.hpp"
 #include "harmonia/search/attack_study.hpp"
+#include "support/attacked.hpp"
 #include "support/expect_error.hpp"
 #include "support/functions.hpp"
 
 namespace harmonia {
 namespace {
 
+using test::attacked;
 using test::expect_error;
 using test::RowFunction;
-
-std::vector<AttackRow> attacked(const Model& model, const Matrix<double>& x, const AttackOptions& options,
-                                std::uint64_t seed = 1, std::size_t threads = 1,
-                                std::uint64_t budget = Ledger::kUnlimited) {
-  const auto data = make_memory_source(x.view());
-  harmonia::Run run{.seed = seed, .threads = threads, .ledger = Ledger(budget), .progress = {}, .stop = {}};
-  std::vector<AttackRow> rows;
-  attack(model, *data, options, run, [&](const AttackRow& row) { rows.push_back(row); });
-  std::uint64_t evaluations = 0;
-  for (const AttackRow& row : rows) {
-    evaluations += row.evaluations;
-    EXPECT_LE(row.evaluations, attack_cost(options, x.columns()));
-  }
-  EXPECT_EQ(evaluations, run.ledger.spent());
-  EXPECT_LE(evaluations, budget);
-  return rows;
-}
 
 Matrix<double> row_of(std::vector<double> values) {
   Matrix<double> x(1, values.size());
@@ -404,10 +389,10 @@ TEST(Attack, IsTheSameWhateverTheThreadsAndTheBatch) {
   for (const AttackMethod method :
        {AttackMethod::gamma, AttackMethod::random, AttackMethod::nes, AttackMethod::boundary}) {
     AttackOptions options = by(method, 0.1, 8);
-    const auto one = attacked(model, x, options, 5, 1);
-    expect_equal(one, attacked(model, x, options, 5, 4));
+    const auto one = attacked(model, x, options, 1, 5);
+    expect_equal(one, attacked(model, x, options, 4, 5));
     options.batch = 7;
-    expect_equal(one, attacked(model, x, options, 5, 3));
+    expect_equal(one, attacked(model, x, options, 3, 5));
   }
 }
 
@@ -416,7 +401,7 @@ TEST(Attack, OutOfBudgetRowsAreSaid) {
   const AttackOptions options = by(AttackMethod::gamma, 1, 5);
   const std::uint64_t each = attack_cost(options, 100);
   for (const std::size_t threads : {1, 4}) {
-    const auto rows = attacked(model, Matrix<double>(5, 100), options, 1, threads, 2 * each + each / 2);
+    const auto rows = attacked(model, Matrix<double>(5, 100), options, threads, 1, 2 * each + each / 2);
     ASSERT_EQ(rows.size(), 5U);
     for (std::size_t i = 0; i < 5; ++i)
       EXPECT_EQ(rows[i].outcome, i < 2 ? AttackOutcome::kept : AttackOutcome::budget);

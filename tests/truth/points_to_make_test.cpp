@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "harmonia/data/memory_source.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/image_model.hpp"
 #include "support/functions.hpp"
@@ -68,6 +69,14 @@ Matrix<double> rows_of(std::size_t count, double size) {
   return rows;
 }
 
+GammaOptions options_of(const char* ball, double radius = 0.3) {
+  GammaOptions options;
+  options.ball = parse_ball(ball);
+  options.ball.radius = radius;
+  options.output = parse_output("column:0");
+  return options;
+}
+
 void expect_same(const Model& sent, const Model& made, const Matrix<double>& rows,
                  const GammaOptions& options, std::size_t threads) {
   harmonia::Run one, other;
@@ -77,6 +86,7 @@ void expect_same(const Model& sent, const Model& made, const Matrix<double>& row
   EXPECT_EQ(one.ledger.spent(), other.ledger.spent());
   double largest = 0;
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    EXPECT_EQ(b.rows[i].row, i);
     EXPECT_EQ(*a.rows[i].gamma, *b.rows[i].gamma) << ball_name(options.ball) << " row " << i;
     largest = std::max(largest, *a.rows[i].gamma);
   }
@@ -90,10 +100,7 @@ void expect_same_for_all_balls() {
   for (const char* ball : {"simplex", "anti", "simplex+anti", "cross", "rotated:2", "rademacher",
                            "random-pairs:8", "gaussian:8"}) {
     for (const std::size_t threads : {1, 3}) {
-      GammaOptions options;
-      options.ball = parse_ball(ball);
-      options.ball.radius = 0.3;
-      options.output = parse_output("column:0");
+      GammaOptions options = options_of(ball);
       expect_same(sent, made, rows, options, threads);
       options.batch = 5;
       expect_same(sent, made, rows, options, threads);
@@ -108,10 +115,7 @@ TEST(PointsToMake, EveryBallInDoubleAndFloat) {
 
 TEST(PointsToMake, SampledAndUntilPrecise) {
   const Maker<double> sent(false), made(true);
-  GammaOptions options;
-  options.ball = parse_ball("cross");
-  options.ball.radius = 0.3;
-  options.output = parse_output("column:0");
+  GammaOptions options = options_of("cross");
   options.sample = 5;
   expect_same(sent, made, rows_of(20, 1), options, 2);
   options.sample = 0;
@@ -120,12 +124,36 @@ TEST(PointsToMake, SampledAndUntilPrecise) {
   expect_same(sent, made, rows_of(20, 1), options, 2);
 }
 
+// More rows than are read at once, so that waves under way are of two blocks.
+TEST(PointsToMake, SeveralBlocks) {
+  const Maker<float> sent(false), made(true);
+  GammaOptions options = options_of("cross");
+  options.sample = 1;
+  expect_same(sent, made, rows_of(rows_per_block(kInputs) + 3000, 1), options, 3);
+}
+
+TEST(PointsToMake, ARunThatGoesOn) {
+  const Maker<double> made(true);
+  const Matrix<double> rows = rows_of(40, 1);
+  const GammaOptions options = options_of("cross");
+  harmonia::Run whole, rest;
+  whole.threads = rest.threads = 3;
+  const std::vector<GammaRow> all = gamma(made, rows.view(), options, whole).rows;
+  std::vector<GammaRow> joined(all.begin(), all.begin() + 15);
+  const auto data = make_memory_source(rows.view());
+  gamma(made, *data, options, rest, [&](const GammaRow& row) { joined.push_back(row); },
+        {all.begin(), all.begin() + 15});
+  ASSERT_EQ(joined.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(joined[i].row, i);
+    EXPECT_EQ(*joined[i].gamma, *all[i].gamma);
+  }
+  EXPECT_EQ(rest.ledger.spent(), whole.ledger.spent());
+}
+
 TEST(PointsToMake, FeaturesWithBoundsAndScales) {
   const Maker<double> sent(false), made(true);
-  GammaOptions options;
-  options.ball = parse_ball("simplex+anti");
-  options.ball.radius = 0.3;
-  options.output = parse_output("column:0");
+  GammaOptions options = options_of("simplex+anti");
   options.schema.resize(kInputs);
   for (std::size_t j = 0; j < kInputs; ++j) {
     options.schema[j].scale = 1 + 0.1 * static_cast<double>(j);
@@ -152,11 +180,8 @@ TEST(PointsToMake, Images) {
       for (std::size_t j = 0; j < rows.columns(); ++j)
         rows.row(i)[j] = static_cast<double>((53 * j + 20 + 7 * i) % 256);
     for (const char* ball : {"pixel", "patch:2", "cross"}) {
-      GammaOptions options;
-      options.ball = parse_ball(ball);
+      GammaOptions options = options_of(ball, 40);
       options.ball.image = d.shape;
-      options.ball.radius = 40;
-      options.output = parse_output("column:0");
       expect_same(*sent, *made, rows, options, 2);
     }
   }

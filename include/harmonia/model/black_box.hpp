@@ -33,7 +33,12 @@ class BlackBox {
  public:
   /// `batch` is the number of points held in memory at once, over all threads; 0: chosen for the model.
   BlackBox(const Model& model, std::size_t batch, Run& run);
+  /// With as many threads as said.
+  BlackBox(const Model& model, std::size_t batch, Run& run, std::size_t threads);
   ~BlackBox();
+
+  /// Threads that suit the model, the batch and the run.
+  static std::size_t threads_for(const Model& model, std::size_t batch, const Run& run);
 
   /// Points held in memory at once.
   std::size_t batch() const;
