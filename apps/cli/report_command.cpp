@@ -81,8 +81,7 @@ void ReportOutput::write() {
 void add_report_command(CLI::App& program) {
   const auto command = std::make_shared<ReportCommand>();
   CLI::App& app = *program.add_subcommand("report", "One page with plots, of one or more results");
-  app.add_option("RESULT", command->results, "files that --json wrote, of any measure")
-      ->required();
+  app.add_option("RESULT", command->results, "files that --json wrote, of any measure")->required();
   app.add_option("-o,--out", command->out, "the page to write [report.html]")->type_name("FILE");
   app.footer(R"(Examples:
   harmonia report result.json -o report.html

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/cuda.h>
 #include <torch/script.h>
 #include <torch/version.h>
 

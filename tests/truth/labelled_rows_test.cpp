@@ -49,10 +49,9 @@ TEST(LabelledRows, RefuseWhatIsNoNumber) {
 }
 
 TEST(LabelledRows, RefuseRowsWithoutLabels) {
-  test::expect_error(
-      ErrorCode::input,
-      "memory has no labels; name their column with --label, or their file with --labels",
-      [&] { read(two_rows(1), {}); });
+  test::expect_error(ErrorCode::input,
+                     "memory has no labels; name their column with --label, or their file with --labels",
+                     [&] { read(two_rows(1), {}); });
 }
 
 }  // namespace
