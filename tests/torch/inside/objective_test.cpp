@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "network.hpp"
 
@@ -56,6 +57,8 @@ struct Case {
   const char* name;
   AlignmentTerm term;
   bool convolutions;
+
+  friend void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 };
 
 class ObjectiveGradient : public testing::TestWithParam<Case> {};
