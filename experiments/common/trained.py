@@ -1,4 +1,4 @@
-"""The networks of the paper's Table 1, trained with the project's own program. Needs nothing but Python."""
+"""The networks of the paper's Table 1, trained and attacked with the project's own program. Needs NumPy beside Python."""
 
 import csv
 import json
@@ -9,9 +9,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+
 from mnist_rows import LABEL
+from program import Program
 
 SEED = 1
+BESIDE = 1e-6  # deviation of the one sample that is asked for beside a row to learn its class
 
 
 @dataclass(frozen=True)
@@ -105,3 +109,30 @@ def train(program: Path, folder: Path, network: Network, training: Training, dat
     trained = read_trained(folder)
     print(f"  {network.title}: test accuracy {100 * trained.test_accuracy:.2f} %, trained in {time.monotonic() - start:.0f} s", flush=True)
     return trained
+
+
+class TrainedFolder(Program):
+    """The folder of net.pt: the program runs there, and its results are kept there. `common`: options of every command."""
+
+    def __init__(self, build: Path, folder: Path, reuse: bool, common: list[str]) -> None:
+        super().__init__(build, folder, reuse)
+        self.common = common
+
+    def classes(self, data: str) -> list[int]:
+        """Of every row."""
+        result = self.result(f"classes-{Path(data).stem}.json", "stability", "net.pt", data, "--label", LABEL, "--sigma", BESIDE,
+                             "--samples", 1, *self.common)  # fmt: skip
+        return [row["class"] for row in result["rows"]]
+
+    def right(self, candidates: Path, count: int) -> np.ndarray:
+        """The first `count` rows that the network has right."""
+        rows = np.load(candidates)
+        found = rows[np.array(self.classes(str(candidates))) == rows[:, LABEL]]
+        if len(found) < count:
+            raise SystemExit(f"{self.folder}: the network has {len(found)} of {len(rows)} images right, fewer than {count}")
+        return found[:count]
+
+    def lbfgs(self, data: str) -> list[dict]:
+        """Attacks by L-BFGS, each towards a random class. The images of those that got there are in adversarial.npy."""
+        options = ("--label", LABEL, "--method", "lbfgs", "--target", "random", "--lower", 0, "--upper", 1, "--adversarial", "adversarial.npy")
+        return self.result("attack.json", "attack", "net.pt", data, *options, *self.common)["rows"]

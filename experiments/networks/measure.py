@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from mnist_rows import LABEL
-from models import CLASSES_SIGMA, GAMMA, PRECISION, SIDE
-from program import Program
+from models import GAMMA, PRECISION, SIDE
+from trained import TrainedFolder
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,8 @@ class Attack:
     past: float | None
 
 
-class MeasuredFolder(Program):
-    """A network's folder: the program runs there, and its results are kept there. `common`: options of every command."""
-
-    def __init__(self, build: Path, folder: Path, reuse: bool, common: list[str]) -> None:
-        super().__init__(build, folder, reuse)
-        self.common = common
-
-    def classes(self, data: str) -> list[int]:
-        """Of every row."""
-        result = self.result(f"classes-{Path(data).stem}.json", "stability", "net.pt", data, "--label", LABEL, "--sigma", CLASSES_SIGMA,
-                             "--samples", 1, *self.common)  # fmt: skip
-        return [row["class"] for row in result["rows"]]
+class MeasuredFolder(TrainedFolder):
+    """Of one network."""
 
     def persistence(self, data: str, *options: object) -> list[Persistence]:
         result = self.result(f"persistence-{Path(data).stem}.json", "persistence", "net.pt", data, *options, "--gamma", GAMMA,
@@ -63,9 +53,7 @@ class MeasuredFolder(Program):
         return [Persistence(r["class"], r["sigma"], r["low"], r["high"]) for r in result["rows"]]
 
     def attack(self, data: str) -> list[Attack]:
-        """L-BFGS towards a random class; rows that got there are in adversarial.npy."""
-        options = ("--label", LABEL, "--method", "lbfgs", "--target", "random", "--lower", 0, "--upper", 1, "--adversarial", "adversarial.npy")
-        rows = self.result("attack.json", "attack", "net.pt", data, *options, *self.common)["rows"]
+        rows = self.lbfgs(data)
         past = iter(self.past(data, rows) if any(row["success"] for row in rows) else [])
         return [Attack(row["target"], True, row["distortion_l2"], next(past)) if row["success"] else Attack(row["target"], False, None, None)
                 for row in rows]  # fmt: skip

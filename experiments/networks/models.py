@@ -6,7 +6,6 @@ from trained import NETWORKS, Network, Training
 
 GAMMA = 0.7  # of the persistence
 PRECISION = 0.1  # half-width of a persistence, as its share: enough for a mean
-CLASSES_SIGMA = 1e-6  # of the one sample that is asked for beside a row to learn its class
 SIDE = 28  # distortion times this is a length
 QUANTILE = 0.5244005127080407  # of the normal distribution at GAMMA: σ* at distance d from a flat boundary is d over this
 

@@ -34,7 +34,7 @@ def table_picture(study: Study, path: Path) -> None:
     """Means with intervals; the paper's beside them."""
     names = list(study.networks)
     places = np.arange(len(names))
-    figure, axes = plt.subplots(figsize=(1.5 + 0.9 * len(names), 4.4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(3.4 + 0.9 * len(names), 4.4), layout="constrained")
     for shift, colour, label in ((-0.14, NATURAL, "natural"), (0.14, ADVERSARIAL, "adversarial")):
         chosen = [values(getattr(study.networks[name], label)) for name in names]
         marks = np.array([mean(v) for v in chosen])
@@ -43,6 +43,7 @@ def table_picture(study: Study, path: Path) -> None:
         said = [getattr(PUBLISHED[name], label) for name in names]
         axes.plot(places + shift, said, "D", color=colour, markerfacecolor="none", label=f"{label}, paper")
     axes.set_yscale("log")
+    axes.set_xlim(-0.6, len(names) - 0.4)
     axes.set_xticks(places, [NETWORKS[name].title for name in names], rotation=20, ha="right", fontsize=8.5)
     dress(axes, f"Table 1: mean {GAMMA:g}-persistence", "σ*")
     axes.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1, 0.5))

@@ -58,18 +58,9 @@ def draw_images(test: np.ndarray, size: Size, folder: Path) -> None:
     np.save(folder / "candidates.npy", test[attacked[: CANDIDATES * size.images]])
 
 
-def choose(program: MeasuredFolder, candidates: Path, count: int) -> None:
-    """The first that the network has right: one that it has wrong needs no attack."""
-    rows = np.load(candidates)
-    right = rows[np.array(program.classes(str(candidates))) == rows[:, LABEL]]
-    if len(right) < count:
-        raise SystemExit(f"{program.folder}: the network has {len(right)} of {len(rows)} images right, too few to attack {count}")
-    np.save(program.folder / "attacked.npy", right[:count])
-
-
 def measure(program: MeasuredFolder, trained: Trained, data: Path, size: Size) -> Measured:
     natural = program.persistence(str(data / "natural.npy"), "--label", LABEL)
-    choose(program, data / "candidates.npy", size.images)
+    np.save(program.folder / "attacked.npy", program.right(data / "candidates.npy", size.images))  # one that is wrong needs no attack
     attacks = program.attack("attacked.npy")
     if not any(attack.success for attack in attacks):
         raise SystemExit(f"{program.folder}: no attack reached its class")

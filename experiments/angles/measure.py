@@ -1,0 +1,105 @@
+"""Finds crossings with the project's own program, and their gradients with PyTorch. Needs NumPy beside Python."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mnist_rows import LABEL
+from models import WAYS, Size
+from trained import TrainedFolder
+
+HERE = Path(__file__).resolve().parent
+ROWS = ("training", "interpolant", "adversarial")  # of Figure 7, from the top
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """The first crossing of every pair, of one kind of pairs. Angles are radians to the boundary; π/2 is orthogonal. own_normal: by
+    rows, how far the program's normal is off PyTorch's, which is exact. off, off_exact: by way and point, how far the normal of singular
+    vectors is off the program's and off PyTorch's. by_svd: the angles of all rows, by way and point, if that normal is taken."""
+
+    pairs: int
+    crossed: int
+    angles: dict[str, np.ndarray]
+    told: np.ndarray  # the interpolant's angle as the program says it
+    own_normal: np.ndarray
+    third: np.ndarray  # probability of all classes but the two that meet
+    off: dict[str, np.ndarray]
+    off_exact: dict[str, np.ndarray]
+    by_svd: dict[str, dict[str, np.ndarray]]
+
+
+def to_boundary(vectors: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Angles between rows and the plane that is orthogonal to the normal, exact for small ones and near π/2."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    along = np.sum(vectors / lengths * normals, axis=1, keepdims=True)
+    across = np.linalg.norm(vectors / lengths - along * normals, axis=1)
+    return np.arctan2(np.abs(along[:, 0]), across)
+
+
+def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Angles between lines."""
+    return np.pi / 2 - to_boundary(a, b)
+
+
+class MeasuredFolder(TrainedFolder):
+    """Of one network."""
+
+    def crossings(self, kind: str, a: np.ndarray, b: np.ndarray, size: Size) -> Crossings:
+        """Of the ways from rows of `a` to rows of `b`; `kind` names the files."""
+        np.save(self.folder / f"{kind}-a.npy", a)
+        np.save(self.folder / f"{kind}-b.npy", b)
+        normals_path = self.folder / f"{kind}-normals.npy"
+        result = self.result(f"{kind}.json", "boundary", "net.pt", f"{kind}-a.npy", f"{kind}-b.npy", "--normal", "margin", "--points",
+                             "--normals", normals_path.name, *self.common)  # fmt: skip
+        first: dict[int, int] = {}
+        for index, row in enumerate(result["rows"]):
+            if row["outcome"] == "crossing" and (row["a"] not in first or row["t"] < result["rows"][first[row["a"]]]["t"]):
+                first[row["a"]] = index
+        chosen = [first[k] for k in sorted(first)]
+        rows = [result["rows"][k] for k in chosen]
+        normals = np.load(normals_path)[chosen]
+        told = np.array([row["radians"] for row in rows])
+        points = np.array([row["point"] for row in rows])
+        answers = self.answers(kind, points, np.array([row["classes"] for row in rows]), size)
+        ways = (b - a)[sorted(first)].astype(float)
+        return compare(len(a), normals, told, ways, answers)
+
+    def answers(self, kind: str, points: np.ndarray, classes: np.ndarray, size: Size) -> dict[str, np.ndarray]:
+        """PyTorch's, of crossings."""
+        crossings, out = self.folder / f"{kind}-crossings.npz", self.folder / f"{kind}-answers.npz"
+        if not (self.reuse and out.exists()):
+            np.savez(crossings, points=points, own=classes[:, 0], other=classes[:, 1])
+            ways = [f"{way.bits}:{way.sigma:g}:{int(way.centred)}" for way in WAYS]
+            command = [HERE / "prepare", "--network", self.folder / "net.pt", "--crossings", crossings, "--out", out, "--points", size.points,
+                       "--samples", size.samples, "--ways", *ways]  # fmt: skip
+            subprocess.run([str(part) for part in command], check=True)
+        return dict(np.load(out))
+
+
+def compare(pairs: int, normals: np.ndarray, told: np.ndarray, ways: np.ndarray, answers: dict[str, np.ndarray]) -> Crossings:
+    vectors = {"training": answers["training"], "interpolant": ways, "adversarial": answers["adversarial"]}
+    count, by_way = answers["svd"].shape[1], list(zip(WAYS, answers["svd"], strict=True))
+    return Crossings(
+        pairs=pairs,
+        crossed=len(normals),
+        angles={name: to_boundary(rows, normals) for name, rows in vectors.items()},
+        told=told,
+        own_normal=between(normals, answers["normal"]),
+        third=answers["third"],
+        off={way.name: between(found, normals[:count]) for way, found in by_way},
+        off_exact={way.name: between(found, answers["normal"][:count]) for way, found in by_way},
+        by_svd={way.name: {name: to_boundary(rows[:count], found) for name, rows in vectors.items()} for way, found in by_way},
+    )
+
+
+def test_pairs(right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every image, and the next one of another label."""
+    labels = right[:, LABEL]
+    ends = []
+    for k in range(len(right)):
+        later = np.roll(np.arange(len(right)), -k - 1)
+        ends.append(later[labels[later] != labels[k]][0])
+    return right[:, :LABEL], right[ends, :LABEL]
