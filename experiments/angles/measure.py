@@ -1,6 +1,7 @@
 """Finds crossings with the project's own program, and their gradients with PyTorch. Needs NumPy beside Python."""
 
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class Crossings:
 
     pairs: int
     crossed: int
+    once: int  # pairs whose way crosses one boundary and no other
     angles: dict[str, np.ndarray]
     told: np.ndarray  # the interpolant's angle as the program says it
     own_normal: np.ndarray
@@ -65,7 +67,8 @@ class MeasuredFolder(TrainedFolder):
         points = np.array([row["point"] for row in rows])
         answers = self.answers(kind, points, np.array([row["classes"] for row in rows]), size)
         ways = (b - a)[sorted(first)].astype(float)
-        return compare(len(a), normals, told, ways, answers)
+        counts = Counter(row["a"] for row in result["rows"] if row["outcome"] == "crossing")
+        return compare(len(a), sum(count == 1 for count in counts.values()), normals, told, ways, answers)
 
     def answers(self, kind: str, points: np.ndarray, classes: np.ndarray, size: Size) -> dict[str, np.ndarray]:
         """PyTorch's, of crossings."""
@@ -79,12 +82,13 @@ class MeasuredFolder(TrainedFolder):
         return dict(np.load(out))
 
 
-def compare(pairs: int, normals: np.ndarray, told: np.ndarray, ways: np.ndarray, answers: dict[str, np.ndarray]) -> Crossings:
+def compare(pairs: int, once: int, normals: np.ndarray, told: np.ndarray, ways: np.ndarray, answers: dict[str, np.ndarray]) -> Crossings:
     vectors = {"training": answers["training"], "interpolant": ways, "adversarial": answers["adversarial"]}
     count, by_way = answers["svd"].shape[1], list(zip(WAYS, answers["svd"], strict=True))
     return Crossings(
         pairs=pairs,
         crossed=len(normals),
+        once=once,
         angles={name: to_boundary(rows, normals) for name, rows in vectors.items()},
         told=told,
         own_normal=between(normals, answers["normal"]),

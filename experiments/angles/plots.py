@@ -48,7 +48,7 @@ def histogram(axes: Axes, angles: np.ndarray, row: str) -> None:
 
 def figure_7(kinds: dict[str, Crossings], title: str, path: Path) -> None:
     """Lines above, histograms of the three rows below; pairs of test images to the left. Dashed: means."""
-    figure, panels = plt.subplots(4, 2, figsize=(9.5, 9.5), layout="constrained", height_ratios=[1.2, 1, 1, 1])
+    figure, panels = plt.subplots(4, len(kinds), figsize=(4.6 * len(kinds), 9.5), layout="constrained", height_ratios=[1.2, 1, 1, 1])
     for column, (kind, found) in zip(panels.T, kinds.items(), strict=True):
         circle(column[0], found, f"{KINDS[kind]}, {found.crossed} crossings")
         for axes, row in zip(column[1:], ROWS, strict=True):

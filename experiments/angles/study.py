@@ -29,15 +29,19 @@ class Study:
     networks: dict[str, dict[str, Crossings]] = field(default_factory=dict)
 
 
+def attacked(program: MeasuredFolder, right: np.ndarray, bounded: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Images, and what attacks made of them."""
+    done = [row["success"] for row in program.lbfgs("right.npy", bounded)]
+    if not any(done):
+        raise SystemExit(f"{program.folder}: no attack reached its class")
+    return right[np.array(done), :LABEL], np.load(program.folder / ("adversarial.npy" if bounded else "adversarial-free.npy"))
+
+
 def measure(program: MeasuredFolder, candidates: Path, size: Size) -> dict[str, Crossings]:
     right = program.right(candidates, size.pairs)
     np.save(program.folder / "right.npy", right)
-    done = [row["success"] for row in program.lbfgs("right.npy")]
-    if not any(done):
-        raise SystemExit(f"{program.folder}: no attack reached its class")
-    adversarial = np.load(program.folder / "adversarial.npy")
-    return {"test": program.crossings("test", *test_pairs(right), size),
-            "adversarial": program.crossings("adversarial", right[np.array(done), :LABEL], adversarial, size)}  # fmt: skip
+    pairs = {"test": test_pairs(right), "adversarial": attacked(program, right, True), "free": attacked(program, right, False)}
+    return {kind: program.crossings(kind, *ends, size) for kind, ends in pairs.items()}
 
 
 def main() -> int:
