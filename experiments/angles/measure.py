@@ -26,6 +26,7 @@ class Crossings:
     once: int  # pairs whose way crosses one boundary and no other
     angles: dict[str, np.ndarray]
     told: np.ndarray  # the interpolant's angle as the program says it
+    covered: float  # share of crossings whose angle by PyTorch's normal is within the uncertainty that the program states
     own_normal: np.ndarray
     third: np.ndarray  # probability of all classes but the two that meet
     off: dict[str, np.ndarray]
@@ -63,12 +64,11 @@ class MeasuredFolder(TrainedFolder):
         chosen = [first[k] for k in sorted(first)]
         rows = [result["rows"][k] for k in chosen]
         normals = np.load(normals_path)[chosen]
-        told = np.array([row["radians"] for row in rows])
         points = np.array([row["point"] for row in rows])
         answers = self.answers(kind, points, np.array([row["classes"] for row in rows]), size)
         ways = (b - a)[sorted(first)].astype(float)
         counts = Counter(row["a"] for row in result["rows"] if row["outcome"] == "crossing")
-        return compare(len(a), sum(count == 1 for count in counts.values()), normals, told, ways, answers)
+        return compare(len(a), sum(count == 1 for count in counts.values()), rows, normals, ways, answers)
 
     def answers(self, kind: str, points: np.ndarray, classes: np.ndarray, size: Size) -> dict[str, np.ndarray]:
         """PyTorch's, of crossings."""
@@ -82,20 +82,23 @@ class MeasuredFolder(TrainedFolder):
         return dict(np.load(out))
 
 
-def compare(pairs: int, once: int, normals: np.ndarray, told: np.ndarray, ways: np.ndarray, answers: dict[str, np.ndarray]) -> Crossings:
+def compare(pairs: int, once: int, rows: list[dict], normals: np.ndarray, ways: np.ndarray, answers: dict[str, np.ndarray]) -> Crossings:
+    """The program's crossings, a row each, with PyTorch's answers."""
+    exact = np.degrees(to_boundary(ways, answers["normal"]))
     vectors = {"training": answers["training"], "interpolant": ways, "adversarial": answers["adversarial"]}
     count, by_way = answers["svd"].shape[1], list(zip(WAYS, answers["svd"], strict=True))
     return Crossings(
         pairs=pairs,
         crossed=len(normals),
         once=once,
-        angles={name: to_boundary(rows, normals) for name, rows in vectors.items()},
-        told=told,
+        angles={name: to_boundary(chosen, normals) for name, chosen in vectors.items()},
+        told=np.array([row["radians"] for row in rows]),
+        covered=float(np.mean([row["angle_low"] <= angle <= row["angle_high"] for row, angle in zip(rows, exact, strict=True)])),
         own_normal=between(normals, answers["normal"]),
         third=answers["third"],
         off={way.name: between(found, normals[:count]) for way, found in by_way},
         off_exact={way.name: between(found, answers["normal"][:count]) for way, found in by_way},
-        by_svd={way.name: {name: to_boundary(rows[:count], found) for name, rows in vectors.items()} for way, found in by_way},
+        by_svd={way.name: {name: to_boundary(chosen[:count], found) for name, chosen in vectors.items()} for way, found in by_way},
     )
 
 

@@ -101,7 +101,8 @@ def train(program: Path, folder: Path, network: Network, training: Training, dat
     folder.mkdir(parents=True)
     start = time.monotonic()
     command = [program, "train", data / "train.npy", "--label", LABEL, *network.arguments(), "--epochs", training.epochs, "--seed", training.seed,
-               "--test", data / "test.npy", "--threads", 1, *device, "--csv", folder / "training.csv", "--out", folder / "net.pt", "--quiet"]  # fmt: skip
+               "--test", data / "test.npy", "--threads", 1, *device, "--csv", folder / "training.csv", "--out", folder / "net.pt",
+               "--quiet"]  # fmt: skip
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} failed: {done.stderr.strip()}")
