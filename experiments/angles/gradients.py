@@ -123,17 +123,16 @@ def main() -> None:
     answers = {"training": cross_entropy(double, points, own), "adversarial": cross_entropy(double, points, other), "normal": unit(by),
                "third": 1 - two[:, 0]}  # fmt: skip
 
-    normals = []
-    for way in options.ways:
+    count = min(options.points, len(points))
+    svd = np.empty((len(options.ways), count, points.shape[1]))
+    for normals, way in zip(svd, options.ways):
         bits, sigma, centred = way.split(":")
         draws = torch.Generator().manual_seed(SEED)
         model = single if bits == "32" else double
-        chosen = points[: options.points]
-        if bits == "64":
-            chosen = on_boundary(double, chosen, own[: options.points], other[: options.points])
-        chosen = chosen.to(torch.float32 if bits == "32" else torch.float64)
-        normals.append([svd_normal(model, chosen[k : k + 1], options.samples, float(sigma), centred == "1", draws) for k in range(len(chosen))])
-    np.savez(options.out, svd=np.array(normals), **{name: value.numpy() for name, value in answers.items()})
+        for k in range(count):
+            point = points[k : k + 1].float() if bits == "32" else on_boundary(double, points[k : k + 1], own[k : k + 1], other[k : k + 1])
+            normals[k] = svd_normal(model, point, options.samples, float(sigma), centred == "1", draws)
+    np.savez(options.out, svd=svd, **{name: value.numpy() for name, value in answers.items()})
 
 
 if __name__ == "__main__":

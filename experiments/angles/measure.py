@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mnist_rows import LABEL
-from models import WAYS, Size
+from models import WAYS
 from trained import TrainedFolder
 
 HERE = Path(__file__).resolve().parent
@@ -50,8 +50,9 @@ def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class MeasuredFolder(TrainedFolder):
     """Of one network."""
 
-    def crossings(self, kind: str, a: np.ndarray, b: np.ndarray, size: Size) -> Crossings:
-        """Of the ways from rows of `a` to rows of `b`; `kind` names the files."""
+    def crossings(self, kind: str, a: np.ndarray, b: np.ndarray, points: int, samples: int) -> Crossings:
+        """Of the ways from rows of `a` to rows of `b`; `kind` names the files. At the first `points` crossings normals are
+        found by singular vectors too."""
         np.save(self.folder / f"{kind}-a.npy", a)
         np.save(self.folder / f"{kind}-b.npy", b)
         normals_path = self.folder / f"{kind}-normals.npy"
@@ -64,20 +65,20 @@ class MeasuredFolder(TrainedFolder):
         chosen = [first[k] for k in sorted(first)]
         rows = [result["rows"][k] for k in chosen]
         normals = np.load(normals_path)[chosen]
-        points = np.array([row["point"] for row in rows])
-        answers = self.answers(kind, points, np.array([row["classes"] for row in rows]), size)
+        answers = self.answers(kind, rows, points, samples)
         ways = (b - a)[sorted(first)].astype(float)
         counts = Counter(row["a"] for row in result["rows"] if row["outcome"] == "crossing")
         return compare(len(a), sum(count == 1 for count in counts.values()), rows, normals, ways, answers)
 
-    def answers(self, kind: str, points: np.ndarray, classes: np.ndarray, size: Size) -> dict[str, np.ndarray]:
+    def answers(self, kind: str, rows: list[dict], points: int, samples: int) -> dict[str, np.ndarray]:
         """PyTorch's, of crossings."""
         crossings, out = self.folder / f"{kind}-crossings.npz", self.folder / f"{kind}-answers.npz"
         if not (self.reuse and out.exists()):
-            np.savez(crossings, points=points, own=classes[:, 0], other=classes[:, 1])
+            classes = np.array([row["classes"] for row in rows])
+            np.savez(crossings, points=np.array([row["point"] for row in rows]), own=classes[:, 0], other=classes[:, 1])
             ways = [f"{way.bits}:{way.sigma:g}:{int(way.centred)}" for way in WAYS]
-            command = [HERE / "prepare", "--network", self.folder / "net.pt", "--crossings", crossings, "--out", out, "--points", size.points,
-                       "--samples", size.samples, "--ways", *ways]  # fmt: skip
+            command = [HERE / "prepare", "--network", self.folder / "net.pt", "--crossings", crossings, "--out", out, "--points", points,
+                       "--samples", samples, "--ways", *ways]  # fmt: skip
             subprocess.run([str(part) for part in command], check=True)
         return dict(np.load(out))
 

@@ -28,7 +28,7 @@ WAYS = (PAPER, Way("wider", "float32, σ = 1e-4, centred", 32, 1e-4, True), SOUN
 @dataclass(frozen=True)
 class Size:
     """How much is done. `pairs`: of test images, and as many of a test image and an attack on it. `points`: crossings of each kind at
-    which the normal is found by singular vectors too, of `samples` samples. `rows`: to learn from; 0 is all. `accuracy`: that every
+    which the normal of fully connected networks is found by singular vectors too, of `samples` samples. `rows`: to learn from; 0 is all. `accuracy`: that every
     network must have."""
 
     networks: tuple[str, ...]
@@ -39,6 +39,10 @@ class Size:
     points: int
     samples: int
     accuracy: float
+
+    def points_of(self, network: Network) -> int:
+        """None of convolutional ones: each takes minutes."""
+        return 0 if network.convolutional else self.points
 
     def training(self, network: Network) -> Training:
         return Training(self.epochs_convolutional if network.convolutional else self.epochs, self.rows)

@@ -37,11 +37,11 @@ def attacked(program: MeasuredFolder, right: np.ndarray, bounded: bool) -> tuple
     return right[np.array(done), :LABEL], np.load(program.folder / ("adversarial.npy" if bounded else "adversarial-free.npy"))
 
 
-def measure(program: MeasuredFolder, candidates: Path, size: Size) -> dict[str, Crossings]:
+def measure(program: MeasuredFolder, candidates: Path, size: Size, points: int) -> dict[str, Crossings]:
     right = program.right(candidates, size.pairs)
     np.save(program.folder / "right.npy", right)
     pairs = {"test": test_pairs(right), "adversarial": attacked(program, right, True), "free": attacked(program, right, False)}
-    return {kind: program.crossings(kind, *ends, size) for kind, ends in pairs.items()}
+    return {kind: program.crossings(kind, *ends, points, size.samples) for kind, ends in pairs.items()}
 
 
 def main() -> int:
@@ -68,7 +68,7 @@ def main() -> int:
         program = MeasuredFolder(options.build, folder, options.reuse, ["--threads", str(options.threads)])
         study.trained[name] = train(program.program, folder, NETWORKS[name], size.training(NETWORKS[name]), data, [], options.reuse)
         began = time.monotonic()
-        study.networks[name] = measure(program, data / "candidates.npy", size)
+        study.networks[name] = measure(program, data / "candidates.npy", size, size.points_of(NETWORKS[name]))
         print(f"  {NETWORKS[name].title}: measured in {time.monotonic() - began:.0f} s", flush=True)
     write_numbers(out / "numbers.csv", ["quantity", "network", "pairs", "value", "low", "high", "rows"], records(study))
 
