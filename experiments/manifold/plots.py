@@ -1,0 +1,113 @@
+"""Figures 8 to 10 of the paper, as measured here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from findings import Shares, along, unreached
+from measure import DataFolder
+from models import BASELINE, BOTH, FROM, MANIFOLD, MODELS, ROBUST, SIDE, TO, TURNING_EPSILON
+
+if TYPE_CHECKING:
+    from study import Study
+
+COLOURS = {BASELINE: "#000000", ROBUST: "#CC2222", MANIFOLD: "#0072B2", BOTH: "#8B3FA0"}
+FARTHEST = 0.18  # distance of PGD that is shown
+DASHES = {BASELINE: "-", ROBUST: "--", MANIFOLD: "-", BOTH: "--"}
+
+
+def dress(axes: Axes, title: str, xlabel: str, ylabel: str) -> None:
+    axes.set_title(title, fontsize=9.5, loc="left")
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def histograms(study: Study, path: Path) -> None:
+    """Figure 9: all seeds of a model together."""
+    figure, panels = plt.subplots(1, len(study.models), figsize=(3.3 * len(study.models) + 0.4, 3.3), layout="constrained", sharex=True)
+    for axes, (name, runs) in zip(panels, study.models.items()):
+        values = np.concatenate([found.alignment.cosines for found in runs.values()])
+        axes.hist(values, np.linspace(0, 1, 51), weights=np.full(len(values), 100 / len(values)), color=COLOURS[name], alpha=0.8)
+        axes.axvline(float(values.mean()), color="#E69F00", linestyle="--", linewidth=1.2)
+        axes.set_xlim(0, 1)
+        dress(axes, f"{MODELS[name].title}: mean {values.mean():.3f}", "cosine of gradient and its part in the plane", "% of test rows")
+    chance = next(iter(study.models[BASELINE].values())).alignment.by_chance ** 0.5
+    figure.suptitle(f"Alignment of the gradients with the plane, all seeds; dashed: mean; a random direction has about {chance:.2f}", fontsize=10)
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+
+
+def curve(axes: Axes, found: list[Shares], xs: np.ndarray, name: str, label: str, every: int, offset: int) -> None:
+    """The mean over the seeds, with its interval as a bar at some points, and the seeds' spread as a band."""
+    colour = COLOURS[name]
+    values, low, high = (100 * np.array(part) for part in zip(*(shares.mean for shares in found)))
+    spans = [100 * shares.by_seed for shares in found]
+    axes.fill_between(xs, [s.min() for s in spans], [s.max() for s in spans], color=colour, alpha=0.18, linewidth=0)
+    axes.errorbar(xs, values, np.maximum(0, [values - low, high - values]), color=colour, linestyle=DASHES[name], linewidth=1.6, elinewidth=0.8,
+                  capsize=2, label=label, errorevery=(offset, every))  # fmt: skip
+
+
+def accuracies(study: Study, path: Path) -> None:
+    """Figure 10."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharey=True)
+    epsilons, distances = np.array([0, *study.size.epsilons]), np.linspace(0, FARTHEST, 46)
+    for k, (name, runs) in enumerate(study.models.items()):
+        title = MODELS[name].title
+        curve(left, [Shares(runs, "fgsm", x) for x in epsilons], epsilons, name, title, 1, 0)
+        label = f"{title}; {100 * unreached(runs):.1f} % never changed"
+        curve(right, [Shares(runs, "pgd", x) for x in distances], distances, name, label, 8, 2 * k)
+    dress(left, "FGSM", "ε, every pixel", "test rows that are right and stay so, in %")
+    dress(right, "PGD with weights on the distance, the nearest over the weights", "distance, root mean square of a pixel", "")
+    left.set_ylim(0, 100)
+    left.legend(frameon=False, fontsize=9)
+    right.legend(frameon=False, fontsize=9)
+    figure.suptitle("Accuracy under attack: mean of the seeds, 95 % interval of one share (bars), least and most of the seeds (bands)", fontsize=10)
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+
+
+def turned(study: Study, data: DataFolder, path: Path) -> bool:
+    """Figure 8: the first image that every model took for a 2 and came to take for a 3. False if there is none."""
+    first = {name: runs[1].turned for name, runs in study.models.items()}
+    common = set.intersection(*(set(found.numbers) for found in first.values()))
+    if not common:
+        return False
+    number = min(common)
+    figure, panels = plt.subplots(len(first), 4, figsize=(7.6, 2.0 * len(first) + 0.5), layout="constrained")
+    for line, (name, found) in zip(panels, first.items()):
+        k = found.numbers.index(number)
+        before, after = found.before[k], found.after[k]
+        shown = (("before", before), ("halfway", (before + after) / 2), ("after", after))
+        for axes, (title, row) in zip(line, shown):
+            axes.imshow(data.picture(row).reshape(SIDE, SIDE), cmap="gray", vmin=0, vmax=1)
+            axes.set_title(title if line is panels[0] else "", fontsize=9)
+        change = data.picture(after - before).reshape(SIDE, SIDE)
+        line[3].imshow(change, cmap="RdBu_r", vmin=-TURNING_EPSILON, vmax=TURNING_EPSILON)
+        line[3].set_title(("change; " if line is panels[0] else "") + f"{100 * along(study.basis, found)[k]:.0f} % along the plane", fontsize=9)
+        line[0].set_ylabel(MODELS[name].title, fontsize=9)
+        for axes in line:
+            axes.set_xticks([])
+            axes.set_yticks([])
+    figure.suptitle(f"A {FROM} into a {TO}: PGD, at most {TURNING_EPSILON:g} in every pixel", fontsize=10)
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
+    return True
+
+
+def draw(study: Study, data: DataFolder, out: Path) -> None:
+    """Writes the plots."""
+    histograms(study, out / "alignment.png")
+    accuracies(study, out / "accuracy.png")
+    if not turned(study, data, out / "turned.png"):
+        (out / "turned.png").unlink(missing_ok=True)
+        print("no image of a 2 was turned into a 3 by all attacks: no turned.png")
