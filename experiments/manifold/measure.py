@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import shlex
 import subprocess
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from models import COMPONENTS, FROM, PGD_STEPS, PIXELS, TO, TURNING_EPSILON, TURNING_STEPS, Model, Size
+from models import BALL_STEPS, COMPONENTS, FROM, PGD_STEPS, PIXELS, TO, TURNING_EPSILON, TURNING_STEPS, Model, Size
 from program import Program
 
 Estimate = tuple[float, float, float]  # with the ends of its 95 % interval
@@ -124,11 +125,12 @@ class DataFolder(Folder):
     """The rows: train.npy and test.npy, in the plane and in units of 1 for white, with the label as the last column; plane.npy, rows
     that the plane is found again from; twos.npy, test rows of a 2."""
 
-    def prepare(self, images: Path, size: Size, permute: bool) -> None:
+    def prepare(self, images: Path, size: Size, permute: bool) -> bool:
+        """Whether the rows were made anew."""
         self.folder.mkdir(parents=True, exist_ok=True)
         note, line = self.folder / "prepared", f"{images} {size.tested} {size.turned} {permute}"
         if self.reuse and note.exists() and note.read_text(encoding="utf-8") == line:
-            return
+            return False
         note.unlink(missing_ok=True)
         for name, first in (("train", "train"), ("test", "t10k")):
             data = [f"{images}/{first}-images-idx3-ubyte", "--labels", f"{images}/{first}-labels-idx1-ubyte"]
@@ -148,6 +150,7 @@ class DataFolder(Folder):
             (self.folder / f"{name}.npy.command").unlink()  # what the program wrote is no more
         np.save(self.folder / "order.npy", order)
         note.write_text(line, encoding="utf-8")
+        return True
 
     def twos(self) -> np.ndarray:
         return np.load(self.folder / "twos.npy")[:, :PIXELS].astype(float)
@@ -192,9 +195,14 @@ class ModelFolder(Folder):
         return read_attack(self.attack(f"fgsm-{epsilon:g}", "test.npy", "--method", "fgsm", "--epsilon", f"{epsilon:g}"))
 
     def pgd(self, penalty: float, rows: int) -> Attack:
-        """Stops where the class changes. Steps as long as the penalty's own curvature lets them be, at most 1 times the gradient."""
+        """Stops where the class changes. The distance alone would shrink by a fifth in every step."""
         return read_attack(self.attack(f"pgd-{penalty:g}", "test.npy", "--window", f"0..{rows - 1}", "--method", "pgd-penalty", "--penalty",
-                                       f"{penalty:g}", "--step-size", f"{min(1.0, 1 / (4 * penalty)):g}", "--steps", PGD_STEPS))  # fmt: skip
+                                       f"{penalty:g}", "--step-size", f"{0.1 / penalty:g}", "--steps", PGD_STEPS))  # fmt: skip
+
+    def ball(self, radius: float, rows: int) -> Attack:
+        """Within a ball, by steps of one length however short the gradient is; `radius` is in root mean square."""
+        return read_attack(self.attack(f"ball-{radius:g}", "test.npy", "--window", f"0..{rows - 1}", "--method", "pgd", "--norm", "l2", "--epsilon",
+                                       f"{radius * math.sqrt(PIXELS):g}", "--steps", BALL_STEPS))  # fmt: skip
 
     def turned(self, twos: np.ndarray) -> Turned:
         result = self.attack("turned", "twos.npy", "--method", "pgd", "--target", TO, "--epsilon", TURNING_EPSILON, "--steps", TURNING_STEPS,

@@ -11,8 +11,9 @@ BASELINE, ROBUST, MANIFOLD, BOTH = "baseline", "robust", "manifold", "manifold-r
 FROM, TO = 2, 3  # the digits of Figure 8
 TURNING_EPSILON, TURNING_STEPS = 0.3, 40  # of its attack
 PGD_STEPS = 100
+BALL_STEPS = 20
 PUBLISHED_ACCURACY = 0.92  # of the baseline
-MARK = 0.1  # the epsilon of FGSM at which the statements are read
+MARK, NEAR = 0.1, 0.05  # epsilon of FGSM and distance of PGD at which the statements are read
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,13 @@ class Size:
     turned: int
     epsilons: tuple[float, ...]  # of FGSM
     penalties: tuple[float, ...]  # weights of PGD's squared distance
+    balls: tuple[float, ...]  # radii of PGD within a ball, as the root mean square of a pixel
     variants: tuple[str, ...]
     accuracy: float  # that the baseline must have
 
 
 FULL = Size(rows=60_000, epochs=10, hidden="1568,1568", seeds=3, tested=10_000, attacked=1000, turned=100,
-            epsilons=(0.02, 0.05, 0.1, 0.15, 0.2, 0.3), penalties=(3, 1, 0.3, 0.1, 0.03, 0.01),
+            epsilons=(0.02, 0.05, 0.1, 0.15, 0.2, 0.3), penalties=(3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001), balls=(0.02, 0.05, 0.1),
             variants=tuple(VARIANTS), accuracy=0.92)  # fmt: skip
 QUICK = Size(rows=4000, epochs=5, hidden="64,64", seeds=1, tested=500, attacked=50, turned=10,
-             epsilons=(0.1,), penalties=(0.1, 0.01), variants=("cosine-1",), accuracy=0.8)  # fmt: skip
+             epsilons=(0.1,), penalties=(0.1, 0.01), balls=(0.05,), variants=("cosine-1",), accuracy=0.8)  # fmt: skip

@@ -59,15 +59,18 @@ def curve(axes: Axes, found: list[Shares], xs: np.ndarray, name: str, label: str
 
 def accuracies(study: Study, path: Path) -> None:
     """Figure 10."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharey=True)
-    epsilons, distances = np.array([0, *study.size.epsilons]), np.linspace(0, FARTHEST, 46)
+    figure, (left, right, third) = plt.subplots(1, 3, figsize=(15.5, 4.4), layout="constrained", sharey=True)
+    epsilons, radii = (np.array([0, *sizes]) for sizes in (study.size.epsilons, study.size.balls))
+    distances = np.linspace(0, FARTHEST, 46)
     for k, (name, runs) in enumerate(study.models.items()):
         title = MODELS[name].title
         curve(left, [Shares(runs, "fgsm", x) for x in epsilons], epsilons, name, title, 1, 0)
         label = f"{title}; {100 * unreached(runs):.1f} % never changed"
         curve(right, [Shares(runs, "pgd", x) for x in distances], distances, name, label, 8, 2 * k)
-    dress(left, "FGSM", "ε, every pixel", "test rows that are right and stay so, in %")
-    dress(right, "PGD with weights on the distance, the nearest over the weights", "distance, root mean square of a pixel", "")
+        curve(third, [Shares(runs, "ball", x) for x in radii], radii, name, title, 1, 0)
+    dress(left, f"FGSM, {study.size.tested} test rows", "ε, every pixel", "test rows that are right and stay so, in %")
+    dress(right, f"PGD with weights on the distance, {study.size.attacked} test rows", "distance, root mean square of a pixel", "")
+    dress(third, f"PGD within a ball, {study.size.attacked} test rows", "radius, root mean square of a pixel", "")
     left.set_ylim(0, 100)
     left.legend(frameon=False, fontsize=9)
     right.legend(frameon=False, fontsize=9)

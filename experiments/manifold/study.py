@@ -17,12 +17,14 @@ from models import FULL, MARK, MODELS, QUICK, VARIANTS, Size
 
 @dataclass(frozen=True)
 class Measured:
-    """One network of one seed. `pgd` is by the weight of the distance; a variant has no `pgd` and nothing turned."""
+    """One network of one seed. `pgd` is by the weight of the distance; `balls` by the radius. A variant has neither, and
+    nothing turned."""
 
     epochs: list[Epoch]
     alignment: Alignment
     fgsm: dict[float, Attack]
     pgd: dict[float, Attack] = field(default_factory=dict)
+    balls: dict[float, Attack] = field(default_factory=dict)
     turned: Turned | None = None
 
 
@@ -71,6 +73,7 @@ def measure(folder: ModelFolder, name: str, size: Size, seed: int, twos: np.ndar
         alignment=folder.alignment(),
         fgsm={epsilon: folder.fgsm(epsilon) for epsilon in ((MARK,) if variant else size.epsilons)},
         pgd={} if variant else {penalty: folder.pgd(penalty, size.attacked) for penalty in size.penalties},
+        balls={} if variant else {radius: folder.ball(radius, size.attacked) for radius in size.balls},
         turned=None if variant else folder.turned(twos),
     )
     print(f"  {model.title}, seed {seed}: trained in {trained - start:.0f} s, measured in {time.monotonic() - trained:.0f} s", flush=True)
@@ -83,7 +86,9 @@ def main() -> int:
     start = time.monotonic()
     print("Projecting the images", flush=True)
     data = DataFolder(options.build, out / "data", options.reuse)
-    data.prepare(options.images.resolve(), size, options.permute)
+    if data.prepare(options.images.resolve(), size, options.permute):
+        for old in [*out.glob("models/*/*.json"), *out.glob("models/*/*.command")]:  # of other rows
+            old.unlink()
     print("Training and measuring", flush=True)
     study = Study(size, f"{options.device}, {options.threads} thread{'s' if options.threads > 1 else ''}"
                         f"{', pixels permuted' if options.permute else ''}", data.basis())  # fmt: skip
