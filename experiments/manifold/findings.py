@@ -220,7 +220,7 @@ def sections(study: Study) -> str:
         ("Figure 8: a 2 into a 3", turned_table(study)),
         ("Other terms and weights", variant_table(study)),
     ]
-    return under_headings(parts)
+    return under_headings(parts if study.variants else parts[:-1])
 
 
 def records(study: Study) -> list[list[str]]:

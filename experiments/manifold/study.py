@@ -49,6 +49,7 @@ def parse() -> tuple[object, Size]:
     parser.add_argument("--seeds", type=int, help="how many, instead of the setting's")
     parser.add_argument("--tested", type=int, help="rows of the test set, instead of the setting's")
     parser.add_argument("--attacked", type=int, help="of these, rows that PGD attacks, instead of the setting's")
+    parser.add_argument("--no-variants", action="store_true", help="leave out other terms and weights of the manifold's objective")
     parser.add_argument("--device", default="cpu", help="where networks are trained and asked: cpu or cuda:N [cpu]")
     parser.add_argument("--threads", type=int, default=1, help="networks' last digits depend on their number [1]")
     parser.add_argument("--permute", action="store_true", help="the pixels in another order, the same for all rows")
@@ -59,7 +60,8 @@ def parse() -> tuple[object, Size]:
         if isinstance(value, int) and value < 1:
             parser.error(f"--{name} is {value}; expected at least 1")
     size = replace(QUICK if options.quick else FULL, **{name: value for name, value in named.items() if value is not None})
-    return options, replace(size, attacked=min(size.attacked, size.tested))
+    variants = () if options.no_variants else size.variants
+    return options, replace(size, attacked=min(size.attacked, size.tested), variants=variants)
 
 
 def measure(folder: ModelFolder, name: str, size: Size, seed: int, twos: np.ndarray) -> Measured:

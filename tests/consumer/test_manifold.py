@@ -79,6 +79,10 @@ def test_what_is_measured_is_in_the_numbers(run):
         result = json.loads((out / "models" / f"{model}-1" / "fgsm-0.1.json").read_text())
         kept = [row["class"] == float(row["label"]) and not row["success"] for row in result["rows"]]
         assert found["fgsm_accuracy", model, "0.1"] == pytest.approx(np.mean(kept))
+        result = json.loads((out / "models" / f"{model}-1" / "ball-0.05.json").read_text())
+        assert max(row["distortion_l2"] for row in result["rows"]) <= 0.05 * (1 + 1e-6)
+        kept = [row["class"] == float(row["label"]) and not row["success"] for row in result["rows"]]
+        assert found["ball_accuracy", model, "0.05"] == pytest.approx(np.mean(kept))
         least = np.full(10, np.inf)
         for penalty in ("0.1", "0.01"):
             for row in json.loads((out / "models" / f"{model}-1" / f"pgd-{penalty}.json").read_text())["rows"]:
