@@ -143,10 +143,11 @@ def turned_table(study: Study) -> str:
     rows = []
     for name, runs in study.models.items():
         for seed, found in runs.items():
-            turned = found.turned
-            shares = along(study.basis, turned) if turned.numbers else np.array([])
-            rows.append([MODELS[name].title, str(seed), f"{len(turned.numbers)} of {turned.tried}", interval(mean(shares)) if len(shares) else "–"])
-    return table(["model", "seed", "2s turned into 3s", "share of the change along the plane"], rows)
+            line = [MODELS[name].title, str(seed)]
+            for turned in found.turned.values():
+                line += [f"{len(turned.numbers)} of {turned.tried}", interval(mean(along(study.basis, turned))) if turned.numbers else "–"]
+            rows.append(line)
+    return table(["model", "seed", "2s turned into 3s, L∞", "share of the change along the plane", "ℓ2", "share along the plane"], rows)
 
 
 def rises(found: Measured) -> int:
@@ -245,8 +246,9 @@ def records(study: Study) -> list[list[str]]:
         for radius, attack in found.balls.items():
             add("ball_accuracy", name, seed, float(radius), wilson(float(attack.kept().mean()), len(attack.right)), len(attack.right))
         add("pgd_never_changed", name, seed, "", wilson(float(np.isinf(least).mean()), len(least)), len(least))
-        if found.turned.numbers:
-            add("turned_along_plane", name, seed, "", mean(along(study.basis, found.turned)), len(found.turned.numbers))
+        for norm, turned in found.turned.items():
+            if turned.numbers:
+                add("turned_along_plane", name, seed, norm, mean(along(study.basis, turned)), len(turned.numbers))
     for other, name in ((BASELINE, MANIFOLD), (BASELINE, ROBUST), (MANIFOLD, ROBUST), (ROBUST, BOTH)):
         for method, sizes, rows in (("fgsm", study.size.epsilons, study.size.tested), ("pgd", DISTANCES, study.size.attacked),
                                     ("ball", study.size.balls, study.size.attacked)):  # fmt: skip

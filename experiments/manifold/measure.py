@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from models import BALL_STEPS, COMPONENTS, FROM, PGD_STEPS, PIXELS, TO, TURNING_EPSILON, TURNING_STEPS, Model, Size
+from models import BALL_STEPS, COMPONENTS, FROM, PGD_STEPS, PIXELS, TO, TURNING, TURNING_STEPS, Model, Size
 from program import Program
 
 Estimate = tuple[float, float, float]  # with the ends of its 95 % interval
@@ -204,11 +204,13 @@ class ModelFolder(Folder):
         return read_attack(self.attack(f"ball-{radius:g}", "test.npy", "--window", f"0..{rows - 1}", "--method", "pgd", "--norm", "l2", "--epsilon",
                                        f"{radius * math.sqrt(PIXELS):g}", "--steps", BALL_STEPS))  # fmt: skip
 
-    def turned(self, twos: np.ndarray) -> Turned:
-        result = self.attack("turned", "twos.npy", "--method", "pgd", "--target", TO, "--epsilon", TURNING_EPSILON, "--steps", TURNING_STEPS,
-                             "--go-on", "--adversarial", "turned.npy")  # fmt: skip
+    def turned(self, twos: np.ndarray, norm: str) -> Turned:
+        epsilon = TURNING[norm] * (math.sqrt(PIXELS) if norm == "l2" else 1)
+        file = f"turned-{norm}.npy"
+        result = self.attack(f"turned-{norm}", "twos.npy", "--method", "pgd", "--norm", norm, "--target", TO, "--epsilon", f"{epsilon:g}", "--steps",
+                             TURNING_STEPS, "--go-on", "--adversarial", file)  # fmt: skip
         changed = [row for row in result["rows"] if row["success"]]
-        after = np.load(self.folder / "turned.npy").astype(float) if changed else np.empty((0, PIXELS))
+        after = np.load(self.folder / file).astype(float) if changed else np.empty((0, PIXELS))
         chosen = [k for k, row in enumerate(changed) if row["class"] == FROM]
         numbers = [changed[k]["row"] for k in chosen]
         return Turned(sum(row["class"] == FROM for row in result["rows"]), numbers, twos[numbers], after[chosen][:, :PIXELS])

@@ -14,12 +14,13 @@ from matplotlib.axes import Axes
 
 from findings import Shares, along, unreached
 from measure import DataFolder
-from models import BASELINE, BOTH, FROM, MANIFOLD, MODELS, ROBUST, SIDE, TO, TURNING_EPSILON
+from models import BASELINE, BOTH, FROM, MANIFOLD, MODELS, ROBUST, SIDE, TO, TURNING
 
 if TYPE_CHECKING:
     from study import Study
 
 COLOURS = {BASELINE: "#000000", ROBUST: "#CC2222", MANIFOLD: "#0072B2", BOTH: "#8B3FA0"}
+NORMS = {"linf": "L∞", "l2": "ℓ2"}
 FARTHEST = 0.18  # distance of PGD that is shown
 DASHES = {BASELINE: "-", ROBUST: "--", MANIFOLD: "-", BOTH: "--"}
 
@@ -82,26 +83,29 @@ def accuracies(study: Study, path: Path) -> None:
 def turned(study: Study, data: DataFolder, path: Path) -> bool:
     """Figure 8: the first image that every model took for a 2 and came to take for a 3. False if there is none."""
     first = {name: runs[1].turned for name, runs in study.models.items()}
-    common = set.intersection(*(set(found.numbers) for found in first.values()))
+    common = set.intersection(*(set(turned.numbers) for found in first.values() for turned in found.values()))
     if not common:
         return False
     number = min(common)
-    figure, panels = plt.subplots(len(first), 4, figsize=(7.6, 2.0 * len(first) + 0.5), layout="constrained")
-    for line, (name, found) in zip(panels, first.items()):
-        k = found.numbers.index(number)
-        before, after = found.before[k], found.after[k]
-        shown = (("before", before), ("halfway", (before + after) / 2), ("after", after))
-        for axes, (title, row) in zip(line, shown):
-            axes.imshow(data.picture(row).reshape(SIDE, SIDE), cmap="gray", vmin=0, vmax=1)
-            axes.set_title(title if line is panels[0] else "", fontsize=9)
-        change = data.picture(after - before).reshape(SIDE, SIDE)
-        line[3].imshow(change, cmap="RdBu_r", vmin=-TURNING_EPSILON, vmax=TURNING_EPSILON)
-        line[3].set_title(("change; " if line is panels[0] else "") + f"{100 * along(study.basis, found)[k]:.0f} % along the plane", fontsize=9)
-        line[0].set_ylabel(MODELS[name].title, fontsize=9)
-        for axes in line:
+    figure, panels = plt.subplots(len(first), 7, figsize=(12.4, 2.0 * len(first) + 0.6), layout="constrained")
+    for k, (name, found) in enumerate(first.items()):
+        line = panels[k]
+        shown: list[tuple[str, np.ndarray, float]] = []
+        for norm, turned in found.items():
+            j = turned.numbers.index(number)
+            before, after = turned.before[j], turned.after[j]
+            words, share = NORMS[norm], along(study.basis, turned)[j]
+            shown += [] if shown else [("before", before, 0)]
+            shown += [(f"halfway, {words}", (before + after) / 2, 0), ("after", after, 0),
+                      (f"change: {100 * share:.0f} % in the plane", after - before, 2 * TURNING[norm])]  # fmt: skip
+        for axes, (title, row, most) in zip(line, shown):
+            image = data.picture(row).reshape(SIDE, SIDE)
+            axes.imshow(image, cmap="RdBu_r" if most else "gray", vmin=-most, vmax=most or 1)
+            axes.set_title(title if k == 0 or most else "", fontsize=9)
             axes.set_xticks([])
             axes.set_yticks([])
-    figure.suptitle(f"A {FROM} into a {TO}: PGD, at most {TURNING_EPSILON:g} in every pixel", fontsize=10)
+        line[0].set_ylabel(MODELS[name].title, fontsize=9)
+    figure.suptitle(f"A {FROM} into a {TO}: PGD, at most {TURNING['linf']:g} in every pixel, and at most {TURNING['l2']:g} in root mean square", fontsize=10)
     figure.savefig(path, dpi=90)
     plt.close(figure)
     return True

@@ -12,12 +12,12 @@ import numpy as np
 from findings import checks, records, sections
 from frame import conclude, option_parser, write_numbers
 from measure import Alignment, Attack, DataFolder, Epoch, ModelFolder, Turned
-from models import FULL, MARK, MODELS, QUICK, VARIANTS, Size
+from models import FULL, MARK, MODELS, QUICK, TURNING, VARIANTS, Size
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One network of one seed. `pgd` is by the weight of the distance; `balls` by the radius. A variant has neither, and
+    """One network of one seed. `pgd` is by the weight of the distance; `balls` by the radius, `turned` by the norm. A variant has neither, and
     nothing turned."""
 
     epochs: list[Epoch]
@@ -25,7 +25,7 @@ class Measured:
     fgsm: dict[float, Attack]
     pgd: dict[float, Attack] = field(default_factory=dict)
     balls: dict[float, Attack] = field(default_factory=dict)
-    turned: Turned | None = None
+    turned: dict[str, Turned] = field(default_factory=dict)
 
 
 @dataclass
@@ -76,7 +76,7 @@ def measure(folder: ModelFolder, name: str, size: Size, seed: int, twos: np.ndar
         fgsm={epsilon: folder.fgsm(epsilon) for epsilon in ((MARK,) if variant else size.epsilons)},
         pgd={} if variant else {penalty: folder.pgd(penalty, size.attacked) for penalty in size.penalties},
         balls={} if variant else {radius: folder.ball(radius, size.attacked) for radius in size.balls},
-        turned=None if variant else folder.turned(twos),
+        turned={} if variant else {norm: folder.turned(twos, norm) for norm in TURNING},
     )
     print(f"  {model.title}, seed {seed}: trained in {trained - start:.0f} s, measured in {time.monotonic() - trained:.0f} s", flush=True)
     return found
