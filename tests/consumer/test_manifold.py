@@ -14,7 +14,7 @@ import pytest
 
 TRAIN, TEST, SIDE = 600, 100, 28
 MODELS = ("baseline", "robust", "manifold", "manifold-robust")
-SIZE = ("--rows", TRAIN, "--tested", TEST, "--attacked", 10, "--epochs", 15, "--hidden", "32,32")
+SIZE = ("--rows", TRAIN, "--tested", TEST, "--attacked", 10, "--epochs", 15, "--hidden", "32,32", "--no-variants")
 
 
 def write_images(folder: Path, name: str, count: int, random: np.random.Generator, shapes: np.ndarray) -> None:
