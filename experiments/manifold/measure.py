@@ -29,10 +29,9 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Alignment:
-    """The cosine of every row's gradient with its part along the plane, by row; `measured` says which rows have one."""
+    """The cosines of gradients with their parts along the plane, of the rows that have one, and the class of every row."""
 
     cosines: np.ndarray
-    rows: np.ndarray
     classes: np.ndarray
     cosine: Estimate
     squared: Estimate
@@ -76,7 +75,6 @@ def read_alignment(result: dict) -> Alignment:
     summary = result["summary"]
     return Alignment(
         cosines=np.array([row["cosine"] for row in measured]),
-        rows=np.array([row["row"] for row in measured]),
         classes=np.array([row["class"] for row in result["rows"]]),
         cosine=estimate(summary["cosine"]),
         squared=estimate(summary["squared_cosine"]),

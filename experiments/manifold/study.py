@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import Namespace
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -39,7 +40,7 @@ class Study:
     variants: dict[str, Measured] = field(default_factory=dict)
 
 
-def parse() -> tuple[object, Size]:
+def parse() -> tuple[Namespace, Size]:
     parser = option_parser(__doc__, quick="4000 rows, two epochs, narrow networks, one seed",
                            reuse="take what an earlier run with the same commands left in the folder, make what is missing",
                            out="folder for data, models and results [out/manifold]")  # fmt: skip

@@ -14,6 +14,17 @@ import pytest
 
 TRAIN, TEST, SIDE = 600, 100, 28
 MODELS = ("baseline", "robust", "manifold", "manifold-robust")
+PERMUTED = """
+import sys
+from pathlib import Path
+from measure import DataFolder
+from models import QUICK
+build, images, out = map(Path, sys.argv[1:])
+plain, permuted = (DataFolder(build, out / name, reuse=False) for name in ("plain", "permuted"))
+assert plain.prepare(images, QUICK, permute=False) and permuted.prepare(images, QUICK, permute=True)
+for row, other in zip(plain.twos(), permuted.twos(), strict=True):
+    assert (row != other).any() and (plain.picture(row) == row).all() and (permuted.picture(other) == row).all()
+"""
 SIZE = ("--rows", TRAIN, "--tested", TEST, "--attacked", 10, "--epochs", 15, "--hidden", "32,32", "--no-variants")
 
 
@@ -116,6 +127,14 @@ def test_an_earlier_run_is_taken_and_doubted(reused):
     assert "checks fail: classes by `attack` are those by `alignment`" in done.stderr
     after = numbers(reused.out)["fgsm_accuracy", "baseline", "0.1"]
     assert after == pytest.approx((TEST - 1) / TEST) and after != before
+
+
+def test_permuted_pixels_are_put_back(root, program, images, tmp_path):
+    folders = (root / "experiments" / name for name in ("common", "manifold"))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", PERMUTED, program.parent, images, tmp_path]
+    done = subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_bad_sizes_are_refused(reused):
