@@ -152,7 +152,7 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->type_name("FILE")
       ->group("Result");
   command.add_option("--csv", o.csv, "write the rows as CSV")->type_name("FILE")->group("Result");
-  command.add_flag("--quiet", o.quiet, "no table, no progress, no warnings")->group("Result");
+  command.add_flag("--quiet", o.quiet, "no table, no progress")->group("Result");
 }
 
 void add_resume_option(CLI::App& command, RunOptions& o) {
