@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kQueries = 512;
 constexpr double kScaleRatio = 10;         // of features' spreads that deserves a warning
+constexpr double kRounding = 1e-15;        // of the largest spread, one that comes of rounding
 constexpr std::size_t kScaleRows = 10000;  // that are looked at for it
 constexpr std::size_t kFewRows = 30;       // say too little about a spread
 constexpr std::size_t kScaleInputs = 10000;
@@ -140,14 +141,16 @@ std::optional<std::string> scale_warning(RowSource& data) {
   const auto spreads = column_spreads(data, kScaleRows);
   if (spreads.front().moments.count() < kFewRows) return std::nullopt;
   for (std::size_t j = 0; j < spreads.size(); ++j) {
-    const double spread = spreads[j].moments.deviation();
-    if (spread > 0 && (least == 0 || spread < least)) {
-      least = spread;
-      narrow = j;
-    }
-    if (spread > largest) {
+    if (const double spread = spreads[j].moments.deviation(); spread > largest) {
       largest = spread;
       wide = j;
+    }
+  }
+  for (std::size_t j = 0; j < spreads.size(); ++j) {
+    const double spread = spreads[j].moments.deviation();
+    if (spread > kRounding * largest && (least == 0 || spread < least)) {
+      least = spread;
+      narrow = j;
     }
   }
   if (least == 0 || largest <= kScaleRatio * least) return std::nullopt;

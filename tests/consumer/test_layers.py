@@ -9,7 +9,8 @@ NO_JSON = ["core", "data", "ball", "model", "measure"]
 JSON_ALLOWED = re.compile(r"src/(data/json_text|model/inference_protocol)[a-z_]*\.(cpp|hpp)")
 THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime", "pugixml", "png.h", "jpeglib.h", "stb/", "torch/", "ATen/")
 # Libraries that are hidden behind one source file each.
-ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime", "png.h": "libpng", "jpeglib.h": "libjpeg", "stb/": "stb", "torch/": "libtorch"}
+ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime", "png.h": "libpng", "jpeglib.h": "libjpeg", "stb/": "stb"}
+LIBTORCH = ("torch/", "ATen/", "c10/")  # in a folder of its own
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -39,6 +40,8 @@ def violations(root: Path) -> list[str]:
                     found.append(f"{file}: includes {header}; {stage} sees only itself and what is to its left")
             if file.startswith("include/") and header.startswith(THIRD_PARTY):
                 found.append(f"{file}: includes {header}; public headers include no third party")
+            if header.startswith(LIBTORCH) and not file.startswith("src/torch/"):
+                found.append(f"{file}: includes {header}; libtorch belongs to src/torch")
             if header.startswith("CLI/") and not file.startswith("apps/cli/"):
                 found.append(f"{file}: includes {header}; CLI11 belongs to apps/cli")
             if header.startswith("nlohmann/") and stage in NO_JSON and not JSON_ALLOWED.fullmatch(file):
