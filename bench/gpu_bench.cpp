@@ -29,7 +29,7 @@ constexpr std::uint64_t kPairs = 20;
 constexpr std::size_t kPointsOfRow = 1 + 2 * kPairs;
 constexpr int kRepeats = 5;
 constexpr double kRawSeconds = 1.2;  // of one raw timing
-constexpr double kRight = 1e-4;      // of gamma from two ways of batching, single precision
+constexpr double kRight = 1e-4;  // of values and means of balls from two ways of batching, single precision
 
 struct Settings {
   std::string device = "cuda", models = HARMONIA_BENCH_MODELS, json;

@@ -39,7 +39,7 @@ std::unique_ptr<RowSource> AlignmentCommand::open_plane(const Subject& what) con
   how.regions.clear();
   how.labels = plane_labels;
   std::unique_ptr<RowSource> rows = open_data(plane, how);
-  check_plane_columns(rows->info(), what.data->info());
+  check_same_columns(rows->info(), what.data->info());
   return rows;
 }
 
@@ -108,6 +108,7 @@ void add_alignment_command(CLI::App& program, int argc, char** argv) {
   app.add_option("--manifold-labels", command->plane_labels,
                  "labels of those rows, where they are images of an IDX file")
       ->type_name("FILE")
+      ->needs(app.get_option("--manifold"))
       ->group("Measure");
   app.add_option("--components", command->manifold.components,
                  "principal directions of those rows that make the plane [28]")

@@ -148,7 +148,7 @@ GammaRunRecord asked_record(const GammaFlags& flags, const SubjectOptions& optio
 void check_paths(const RunOptions& run, const SubjectOptions& subject, const std::vector<std::string>& models,
                  const std::string& further) {
   std::vector<std::string> read = models;
-  read.push_back(subject.data.substr(0, subject.data.find('#')));
+  read.push_back(subject.data);
   read.push_back(subject.schema_file);
   for (const std::string& region : subject.data_options.regions) {
     if (region.starts_with("hull:")) read.push_back(region.substr(5, region.find('?') - 5));

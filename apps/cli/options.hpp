@@ -82,7 +82,8 @@ void check_columns(const ModelInfo& model, const DataInfo& data, const SubjectOp
 /// Whether two names, neither of them empty, are of one file.
 bool same_file(const std::string& a, const std::string& b);
 
-/// Throws Error(usage) if two of the files to write are one, or one of them is read; empty names are none.
+/// Throws Error(usage) if two of the files to write are one, or one of them is read (FILE, or FILE#ROW);
+/// empty names are none.
 void check_files(const std::vector<std::string>& written, const std::vector<std::string>& read);
 
 /// The command line to repeat a run, with the values of headers left out.

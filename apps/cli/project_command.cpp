@@ -24,14 +24,15 @@ struct ProjectCommand {
   bool quiet = false;
 
   void execute() const;
-  ComponentsFound components(const std::stop_token& stop) const;
+  ComponentsFound components(const DataInfo& rows, const std::stop_token& stop) const;
 };
 
-ComponentsFound ProjectCommand::components(const std::stop_token& stop) const {
+ComponentsFound ProjectCommand::components(const DataInfo& rows, const std::stop_token& stop) const {
   DataOptions of_plane = how;
   if (!plane.empty()) of_plane.labels = plane_labels;
   of_plane.window.clear();
   const std::unique_ptr<RowSource> fitted = open_data(plane.empty() ? data : plane, of_plane);
+  check_same_columns(fitted->info(), rows);
   return principal_components(*fitted, manifold, stop);
 }
 
@@ -40,7 +41,7 @@ void ProjectCommand::execute() const {
   check_files({out}, {data, how.labels, plane, plane_labels});
   const std::stop_token stop = stop_on_interrupt();
   const std::unique_ptr<RowSource> rows = open_data(data, how);
-  const ComponentsFound found = components(stop);
+  const ComponentsFound found = components(rows->info(), stop);
   const Manifold to(found.mean, found.directions);
   const std::size_t inputs = rows->info().inputs;
   if (to.inputs() != inputs) {
@@ -56,8 +57,11 @@ void ProjectCommand::execute() const {
   while (rows->read(block, rows_per_block(inputs))) {
     if (stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped; nothing was written");
     for (std::size_t i = 0; i < block.values.rows(); ++i, ++count) {
+      for (std::size_t j = 0; j < inputs; ++j)
+        single_precision(block.values.row(i)[j], block.number(i), j, rows->info());  // throws if it is none
       to.project_row({block.values.row(i), inputs}, row);
-      for (const double value : row) file.add(static_cast<float>(value));
+      for (std::size_t j = 0; j < inputs; ++j)
+        file.add(single_precision(row[j], block.number(i), j, rows->info()));
       if (labelled) file.add(static_cast<float>(class_number(block.labels[i], block.number(i), data)));
     }
   }
@@ -78,16 +82,16 @@ void add_project_command(CLI::App& program) {
   const auto add = [&](const char* name, auto& value, const char* words) {
     return app.add_option(name, value, words)->group("Data");
   };
-  app.add_option("DATA", command->data, "rows.csv, rows.npy, a folder of images, images-idx3-ubyte")
-      ->required();
+  app.add_option("DATA", command->data, "rows.csv, rows.npy, images-idx3-ubyte")->required();
   add("--label", command->how.label, "column with the number of the class, kept as the last column");
-  add("--labels", command->how.labels, "labels of images: a table file,label, or labels-idx1-ubyte");
+  add("--labels", command->how.labels, "labels of such images, labels-idx1-ubyte: kept as the last column");
   add("--columns", command->how.columns, "features, by name or number, in this order")->delimiter(',');
   add("--drop", command->how.drop, "columns to leave out")->delimiter(',');
   add("--window", command->how.window, "only rows FIRST..LAST, by number from 0, both included");
-  add("--manifold", command->plane, "rows that the plane is fitted to, such as the training data [DATA]")
-      ->type_name("DATA");
-  add("--manifold-labels", command->plane_labels, "their labels, of images")->type_name("FILE");
+  CLI::Option* const plane =
+      add("--manifold", command->plane, "rows that the plane is fitted to, such as the training data [DATA]")
+          ->type_name("DATA");
+  add("--manifold-labels", command->plane_labels, "their labels, of images")->type_name("FILE")->needs(plane);
   add("--components", command->manifold.components, "principal directions that make the plane [28]")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--by-label", command->manifold.by_label, "so many components for the rows of every label")

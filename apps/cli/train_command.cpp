@@ -86,10 +86,7 @@ std::optional<LabelledRows> TrainCommand::test_rows(const DataInfo& training) co
   as_training.window.clear();
   as_training.labels = test_labels;
   const std::unique_ptr<RowSource> rows = open_data(test, as_training);
-  if (rows->info().inputs != training.inputs) {
-    throw Error(ErrorCode::input, fmt::format("{} has {} columns; {} has {}", test, rows->info().inputs,
-                                              training.source, training.inputs));
-  }
+  check_same_columns(rows->info(), training);
   return read_labelled(*rows);
 }
 
@@ -116,6 +113,7 @@ void TrainCommand::execute() {
                     .epoch_done = {}};
   check_training(asked, training);
   AtomicFile{out};  // throws now if the folder cannot be written to
+  if (!csv.empty()) AtomicFile{csv};
   const std::uint64_t test_count = tested ? tested->rows() : 0;
   std::vector<TrainingEpoch> epochs;
   auto bar = std::make_unique<ProgressBar>(!quiet, std::vector<GammaRow>{});
@@ -133,8 +131,10 @@ void TrainCommand::execute() {
     train_network(asked, training, run);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::interrupted) throw;
-    throw Error(ErrorCode::interrupted, fmt::format("stopped after {}; {} is the network as it was then",
-                                                    counted(epochs.size(), "epoch"), out));
+    throw Error(ErrorCode::interrupted,
+                epochs.empty() ? "stopped before the first epoch ended; nothing was written"
+                               : fmt::format("stopped after {}; {} is the network as it was then",
+                                             counted(epochs.size(), "epoch"), out));
   }
   bar.reset();
   if (!quiet)
@@ -147,16 +147,15 @@ void add_data_options(CLI::App& app, TrainCommand& command) {
   const auto add = [&](const char* name, auto& value, const char* words) {
     return app.add_option(name, value, words)->group("Data");
   };
-  app.add_option("DATA", command.data,
-                 "rows with labels: rows.csv, rows.npy, a folder of images, images-idx3-ubyte")
-      ->required();
+  app.add_option("DATA", command.data, "rows with labels: rows.csv, rows.npy, images-idx3-ubyte")->required();
   add("--label", command.how.label, "column with the number of the class, from 0");
-  add("--labels", command.how.labels, "labels of images: a table file,label, or labels-idx1-ubyte");
+  add("--labels", command.how.labels, "labels of such images: labels-idx1-ubyte");
   add("--columns", command.how.columns, "features, by name or number, in this order")->delimiter(',');
   add("--drop", command.how.drop, "columns to leave out")->delimiter(',');
   add("--window", command.how.window, "only rows FIRST..LAST, by number from 0, both included");
-  add("--test", command.test, "rows that the network is tested on after every epoch")->type_name("DATA");
-  add("--test-labels", command.test_labels, "their labels, of images")->type_name("FILE");
+  CLI::Option* const test =
+      add("--test", command.test, "rows that the network is tested on after every epoch")->type_name("DATA");
+  add("--test-labels", command.test_labels, "their labels, of images")->type_name("FILE")->needs(test);
 }
 
 void add_network_options(CLI::App& app, TrainCommand& command) {
@@ -167,10 +166,13 @@ void add_network_options(CLI::App& app, TrainCommand& command) {
   add("--hidden", network.hidden, "widths of the fully connected layers before the last, as 100,100 [none]")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20));
-  add("--channels", network.channels,
-      "of four convolutions of 5 × 5 and a pooling of 2 × 2 that come before them [no convolutions]")
-      ->check(CLI::Range(1, 4096));
-  add("--image", command.image, "shape of a row, for convolutions [a square]")->type_name("HEIGHTxWIDTH[x3]");
+  CLI::Option* const channels =
+      add("--channels", network.channels,
+          "of four convolutions of 5 × 5 and a pooling of 2 × 2 that come before them [no convolutions]")
+          ->check(CLI::Range(1, 4096));
+  add("--image", command.image, "shape of a row, for convolutions [a square]")
+      ->type_name("HEIGHTxWIDTH[x3]")
+      ->needs(channels);
 }
 
 void add_training_options(CLI::App& app, TrainCommand& command) {
@@ -187,24 +189,33 @@ void add_training_options(CLI::App& app, TrainCommand& command) {
       "λ of each fully connected layer, or one of all: λ Σw² / units is added to the loss [none]")
       ->delimiter(',')
       ->check(finite_number("0 or more", [](double value) { return value >= 0; }));
-  add("--adversarial", options.adversarial.epsilon,
-      "learn from rows that are moved to where the loss is larger, every value by at most this [rows as "
-      "they are]")
-      ->check(above);
+  CLI::Option* const moved =
+      add("--adversarial", options.adversarial.epsilon,
+          "learn from rows that are moved to where the loss is larger, every value by at most this, in the "
+          "rows' units (of images 0 to 255) [rows as they are]")
+          ->check(above);
   add("--adversarial-steps", options.adversarial.steps, "of such a move, from a random start [7]")
-      ->check(CLI::Range(1, 1000));
-  add("--lower", options.adversarial.lower, "no moved value gets below this [none]")->check(any);
-  add("--upper", options.adversarial.upper, "no moved value gets above this [none]")->check(any);
-  add("--align", command.align,
-      "add how far the gradients by the inputs point out of the plane of the data: ratio (length of the "
-      "gradient over that of its part in the plane), cosine (1 less its inverse) or rejection (length of "
-      "the part across) [none]")
-      ->check(CLI::IsMember({"none", "ratio", "cosine", "rejection"}));
-  add("--alpha", options.alpha, "weight of that [1]")->check(above);
+      ->check(CLI::Range(1, 1000))
+      ->needs(moved);
+  add("--lower", options.adversarial.lower, "no moved value gets below this [none]")
+      ->check(any)
+      ->needs(moved);
+  add("--upper", options.adversarial.upper, "no moved value gets above this [none]")
+      ->check(any)
+      ->needs(moved);
+  CLI::Option* const align =
+      add("--align", command.align,
+          "add how far the gradients by the inputs point out of the plane of the data: ratio (length of the "
+          "gradient over that of its part in the plane), cosine (1 less its inverse) or rejection (length of "
+          "the part across) [none]")
+          ->check(CLI::IsMember({"none", "ratio", "cosine", "rejection"}));
+  add("--alpha", options.alpha, "weight of that [1]")->check(above)->needs(align);
   add("--components", command.plane.components, "principal directions of the rows that make the plane [28]")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, 4096))
+      ->needs(align);
   app.add_flag("--by-label", command.plane.by_label, "so many components for the rows of every label")
-      ->group("Training");
+      ->group("Training")
+      ->needs(align);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ class Attacked:
     tried: int
     sources: list[int]
     distortions: list[float]
+    largest: float  # change of a value
     persistences: list[float]
 
 
@@ -54,4 +55,4 @@ class MeasuredFolder(Program):
         moved = np.load(found) - rows[sources] if sources else np.zeros((0, rows.shape[1]))
         distortions = np.sqrt((moved**2).mean(1)).tolist()
         persistences = self.persistences(f"persistence-{name}", found.name) if sources else []
-        return Attacked(method, target, len(rows), sources, distortions, persistences)
+        return Attacked(method, target, len(rows), sources, distortions, float(np.abs(moved).max(initial=0)), persistences)

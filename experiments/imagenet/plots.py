@@ -25,6 +25,9 @@ def draw(study: Study, out: Path) -> None:
             before, after = zip(*pairs)
             axes.scatter(before, after, s=22, alpha=0.75, color=f"C{number}", label=f"{ATTACKS[method].title} ({len(pairs)})")
             ends += [*before, *after]
+    if not ends:
+        plt.close(figure)
+        return
     low, high = min(ends) / 1.5, max(ends) * 1.5
     axes.plot([low, high], [low, high], color="0.6", linewidth=1)
     axes.annotate("as persistent as before", (high / 1.3, high / 1.3), ha="right", va="bottom", color="0.4", rotation=45, rotation_mode="anchor")

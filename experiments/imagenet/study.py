@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,7 @@ def prepare(folder: Path, size: Size) -> None:
     print(f"  {len(right)} of {len(labelled)} labelled photographs are right and attacked", flush=True)
     np.save(folder / "natural.npy", rows[right])
     np.save(folder / "logits.npy", logits[right])
+    (folder / "photographs.json").write_text(json.dumps(size.photographs), encoding="utf-8")
 
 
 def targets(size: Size, logits: np.ndarray) -> list[int]:
@@ -73,13 +75,21 @@ def main() -> int:
     parser = option_parser(__doc__, quick="two photographs, one target, two attacks, coarse persistences",
                            reuse="take what an earlier run left in the folder, make what is missing",
                            out="folder for the network, images and results [out/imagenet]")  # fmt: skip
+    parser.add_argument("--photographs", type=int, help="how many of those that the network has right [all; quick: 2]")
+    parser.add_argument("--targets", type=int, help="how many classes the attacks go to [5; quick: 1]")
+    parser.add_argument("--precision", type=float, help="of a persistence, as its share [0.1; quick: 0.5]")
     parser.add_argument("--device", default="cpu", help="where the network runs: cpu, cuda or cuda:N [cpu]")
     options = parser.parse_args()
     out: Path = options.out or options.default_out
-    size = QUICK if options.quick else FULL
+    given = {name: getattr(options, name) for name in ("photographs", "targets", "precision")}
+    size = replace(QUICK if options.quick else FULL, **{name: value for name, value in given.items() if value is not None})
     folder = out / "models" / "lite0"
     start = time.monotonic()
-    if not (options.reuse and (folder / "logits.npy").exists()):
+    if options.reuse and (folder / "logits.npy").exists():
+        kept = json.loads((folder / "photographs.json").read_text(encoding="utf-8"))
+        if kept != size.photographs:
+            raise SystemExit(f"{folder} was made for {kept or 'all'} photographs, not {size.photographs or 'all'}; leave out --reuse or name another --out")
+    else:
         print("Preparing", flush=True)
         prepare(folder, size)
     print("Attacking and measuring", flush=True)

@@ -44,7 +44,7 @@ PythonAlignment measure_alignment(const PythonModel& model, const PythonData& da
     run.ledger.spend(record.model.example_rows);
     RowSource& fitted = plane != nullptr ? *plane->data : data.reference();
     record.plane = fitted.info();
-    check_plane_columns(record.plane, record.data);
+    check_same_columns(record.plane, record.data);
     const ComponentsFound components = principal_components(fitted, manifold, run.stop);
     fitted.rewind();
     record.explained = components.explained;

@@ -15,14 +15,14 @@ namespace {
 
 constexpr double kMostClasses = 1 << 20;
 
-float single(double value, std::size_t row, std::size_t column, const DataInfo& info) {
+}  // namespace
+
+float single_precision(double value, std::size_t row, std::size_t column, const DataInfo& info) {
   const auto number = static_cast<float>(value);
   if (std::isfinite(number)) return number;
   throw Error(ErrorCode::input, fmt::format("row {} of {} has {} in column {}; expected a finite number", row,
                                             info.source, value, feature_name(info, column)));
 }
-
-}  // namespace
 
 std::int64_t class_number(const std::string& label, std::size_t row, const std::string& source) {
   const std::optional<double> number = read_number(label);
@@ -49,7 +49,7 @@ LabelledRows read_labelled(RowSource& data, const std::stop_token& stop) {
       }
       all.classes.push_back(class_number(block.labels[i], block.number(i), info.source));
       for (std::size_t j = 0; j < info.inputs; ++j)
-        values.push_back(single(block.values.row(i)[j], block.number(i), j, info));
+        values.push_back(single_precision(block.values.row(i)[j], block.number(i), j, info));
     }
   }
   if (all.classes.empty()) throw Error(ErrorCode::input, fmt::format("{} has no rows", info.source));

@@ -177,4 +177,14 @@ ComponentsFound principal_components(RowSource& data, const ManifoldOptions& opt
   return found;
 }
 
+void check_same_columns(const DataInfo& rows, const DataInfo& data) {
+  const std::vector<std::string>&own = rows.features, &names = data.features;
+  if (own.empty() || names.empty() || own == names) return;
+  const auto [mine, theirs] = std::mismatch(own.begin(), own.end(), names.begin(), names.end());
+  throw Error(ErrorCode::input,
+              fmt::format("{} has column {} where {} has {}; expected the same columns in the same order",
+                          rows.source, mine == own.end() ? "no" : in_quotes(*mine), data.source,
+                          theirs == names.end() ? "none" : in_quotes(*theirs)));
+}
+
 }  // namespace harmonia

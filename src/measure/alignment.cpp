@@ -146,16 +146,6 @@ void check_alignment(const Model& model, const DataInfo& data) {
   }
 }
 
-void check_plane_columns(const DataInfo& plane, const DataInfo& data) {
-  const std::vector<std::string>&own = plane.features, &names = data.features;
-  if (own.empty() || names.empty() || own == names) return;
-  const auto [mine, theirs] = std::mismatch(own.begin(), own.end(), names.begin(), names.end());
-  throw Error(ErrorCode::input,
-              fmt::format("{} has column {} where {} has {}; expected the same columns in the same order",
-                          plane.source, mine == own.end() ? "no" : in_quotes(*mine), data.source,
-                          theirs == names.end() ? "none" : in_quotes(*theirs)));
-}
-
 AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsFound& components,
                           const AlignmentOptions& options, Run& run) {
   check_alignment(model, data.info());

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "harmonia/core/run.hpp"
 #include "harmonia/model/open_model.hpp"
@@ -21,25 +20,12 @@ struct TorchRequest {
   std::span<const double> example;
 };
 
-/// Equal on both sides, or they were built from different sources.
-struct TorchInterface {
-  std::string_view version;
-  std::size_t info_bytes, options_bytes, request_bytes, training_bytes, epoch_bytes;
-
-  bool operator==(const TorchInterface&) const = default;
-};
-constexpr TorchInterface kTorchInterface{HARMONIA_VERSION,
-                                         sizeof(ModelInfo),
-                                         sizeof(ModelOptions),
-                                         sizeof(TorchRequest),
-                                         sizeof(Training) + sizeof(TrainingOptions),
-                                         sizeof(TrainingEpoch)};
-
 /// The names of the functions that libharmonia_torch exports, and their types.
-constexpr const char* kTorchInterfaceName = "harmonia_torch_interface";
+constexpr const char* kTorchSourcesName = "harmonia_torch_sources";
 constexpr const char* kTorchOpenName = "harmonia_torch_open";
 constexpr const char* kTorchTrainName = "harmonia_torch_train";
-using TorchInterfaceFunction = const TorchInterface*();
+/// HARMONIA_SOURCES as it was built with: version and hash of the headers that both sides share.
+using TorchSourcesFunction = const char*();
 /// The caller owns the model. Throws Error.
 using TorchOpenFunction = Model*(TorchRequest&);
 /// What was checked by check_training(). Throws Error.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "harmonia/core/error.hpp"
@@ -73,12 +74,10 @@ TorchLibrary load(const std::string& who) {
     fail(who, fmt::format("{}, which cannot be loaded: {}; 'make torch' builds it", kFile,
                           why == nullptr ? path.string() : sentence(why)));
   }
-  const TorchInterface& built =
-      *function_of<TorchInterfaceFunction>(library, kTorchInterfaceName, who, path)();
-  if (built != kTorchInterface) {
-    fail(who, fmt::format("a {} of its own build; {} is of version {} or of other sources: 'make torch' "
-                          "builds it again",
-                          kFile, path.string(), built.version));
+  const std::string_view built = function_of<TorchSourcesFunction>(library, kTorchSourcesName, who, path)();
+  if (built != HARMONIA_SOURCES) {
+    fail(who, fmt::format("a {} of its own build ({}); {} is of {}: 'make torch' builds it again", kFile,
+                          HARMONIA_SOURCES, path.string(), built));
   }
   return {&function_of<TorchOpenFunction>(library, kTorchOpenName, who, path),
           &function_of<TorchTrainFunction>(library, kTorchTrainName, who, path)};

@@ -12,7 +12,7 @@ extern "C" __attribute__((weak)) void sgemm_();  // NOLINT(readability-identifie
 
 namespace harmonia {
 
-void require_fast_blas(const std::string& model) {
+void require_fast_blas(const std::string& who) {
   Dl_info found{};
   if (sgemm_ == nullptr || dladdr(reinterpret_cast<const void*>(&sgemm_), &found) == 0) return;
   std::error_code unknown;
@@ -21,9 +21,9 @@ void require_fast_blas(const std::string& model) {
   if (unknown || library.parent_path().filename() != "blas") return;
   throw Error(
       ErrorCode::usage,
-      fmt::format("model {}: libtorch would run on the reference BLAS ({}), which is up to a hundred times "
+      fmt::format("{}: libtorch would run on the reference BLAS ({}), which is up to a hundred times "
                   "slower; 'scripts/setup.sh libtorch' installs OpenBLAS, 'make torch' builds with it",
-                  model, library.string()));
+                  who, library.string()));
 }
 
 }  // namespace harmonia

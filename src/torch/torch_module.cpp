@@ -145,16 +145,14 @@ class TorchModel final : public Model, public Differentiable {
  private:
   template <class Call>
   void guarded(const Call& call) const {
-    threads_ ? threads_->run([&] { guarded_here(call); }) : guarded_here(call);
-  }
-
-  template <class Call>
-  void guarded_here(const Call& call) const {
-    run_on_this_thread_alone();
-    // Without this libtorch compiles the graph anew for sizes that it has not seen.
-    const torch::jit::GraphOptimizerEnabledGuard as_it_is(false);
-    try {
+    const auto here = [&] {
+      run_on_this_thread_alone();
+      // Without this libtorch compiles the graph anew for sizes that it has not seen.
+      const torch::jit::GraphOptimizerEnabledGuard as_it_is(false);
       call();
+    };
+    try {
+      threads_ ? threads_->run(here) : here();
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
@@ -337,12 +335,10 @@ class TorchModel final : public Model, public Differentiable {
 
 extern "C" {
 
-__attribute__((visibility("default"))) const harmonia::TorchInterface* harmonia_torch_interface() {
-  return &harmonia::kTorchInterface;
-}
+__attribute__((visibility("default"))) const char* harmonia_torch_sources() { return HARMONIA_SOURCES; }
 
 __attribute__((visibility("default"))) harmonia::Model* harmonia_torch_open(harmonia::TorchRequest& request) {
-  harmonia::require_fast_blas(request.path);
+  harmonia::require_fast_blas("model " + request.path);
   return std::make_unique<harmonia::TorchModel>(request).release();
 }
 }

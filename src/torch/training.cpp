@@ -26,7 +26,8 @@ constexpr std::int64_t kTestedAtOnce = 1000;  // rows
 class ThreadCount {
  public:
   explicit ThreadCount(std::size_t threads) : before_(at::get_num_threads()) {
-    at::set_num_threads(static_cast<int>(threads > 0 ? threads : std::thread::hardware_concurrency()));
+    at::set_num_threads(
+        static_cast<int>(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency())));
   }
   ~ThreadCount() { at::set_num_threads(before_); }
   ThreadCount(const ThreadCount&) = delete;
@@ -193,11 +194,11 @@ extern "C" __attribute__((visibility("default"))) void harmonia_torch_train(
     const harmonia::TrainingOptions& options, const harmonia::Training& training, harmonia::Run& run) {
   using namespace harmonia;
   require_fast_blas("training");
-  const ThreadCount threads(run.threads);
-  // Operations one by one, as they are written: gradients of gradients are taken of them.
-  const torch::jit::GraphOptimizerEnabledGuard as_it_is(false);
-  if (options.device != "cpu") compute_in_full();
   try {
+    const ThreadCount threads(run.threads);
+    // Operations one by one, as they are written: gradients of gradients are taken of them.
+    const torch::jit::GraphOptimizerEnabledGuard as_it_is(false);
+    if (options.device != "cpu") compute_in_full();
     Trainer trainer(options, training, run);
     for (std::size_t number = 1; number <= options.epochs; ++number) {
       const TrainingEpoch told = trainer.epoch(number);

@@ -128,6 +128,9 @@ def test_rows_are_projected_as_by_an_svd(harmonia, rows, tmp_path):
         (["--label", INPUTS, "--adversarial", 0.1, "--lower", 1, "--upper", 0], "--lower is not below --upper"),
         (["--label", INPUTS, "--device", "moon"], "--device moon: is no device"),
         (["--label", INPUTS, "--test", "none.npy"], "none.npy"),
+        (["--label", INPUTS, "--adversarial", 0.1, "--lower", 5], "expected a value within --lower and --upper"),
+        (["--label", INPUTS, "--alpha", 2], "--alpha requires --align"),
+        (["--label", INPUTS, "--csv", "nowhere/epochs.csv"], "nowhere"),
     ],
 )
 def test_what_cannot_be_is_one_line(harmonia, torch_library, rows, tmp_path, arguments, said):
@@ -139,7 +142,28 @@ def test_what_cannot_be_is_one_line(harmonia, torch_library, rows, tmp_path, arg
 
 def test_nothing_is_written_over_what_is_read(harmonia, rows):
     before = (rows / "train.npy").read_bytes()
-    for arguments in (["train", rows / "train.npy", "--label", INPUTS], ["project", rows / "train.npy"]):
+    for arguments in (["train", rows / "train.npy", "--label", INPUTS], ["project", rows / "train.npy"],
+                      ["train", f"{rows}/train.npy#0", "--label", INPUTS], ["project", f"{rows}/train.npy#0"]):  # fmt: skip
         done = harmonia(*arguments, "--out", rows / "train.npy")
         assert done.returncode == 2 and "named twice" in done.stderr
     assert (rows / "train.npy").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["train", "project"])
+def test_columns_in_another_order_are_refused(harmonia, tmp_path, command):
+    (tmp_path / "rows.csv").write_text("a,b,y\n0,1,0\n1,0,1\n2,2,0\n")
+    (tmp_path / "other.csv").write_text("b,a,y\n0,1,0\n1,0,1\n2,2,0\n")
+    other = "--test" if command == "train" else "--manifold"
+    done = harmonia(command, tmp_path / "rows.csv", "--label", "y", other, tmp_path / "other.csv", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "has column 'b' where" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("bad", ["nan", "1e300"])
+def test_only_finite_numbers_are_projected(harmonia, tmp_path, bad):
+    (tmp_path / "rows.csv").write_text("a,b\n0,1\n1,0\n2,2\n")
+    (tmp_path / "bad.csv").write_text(f"a,b\n0,1\n1,{bad}\n")
+    done = harmonia("project", tmp_path / "bad.csv", "--manifold", tmp_path / "rows.csv", "--components", 1, "--out", tmp_path / "out.npy")
+    assert done.returncode == 2
+    assert "row 1 of" in done.stderr and "in column b; expected a finite number" in done.stderr
+    assert not (tmp_path / "out.npy").exists()

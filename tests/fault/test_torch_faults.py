@@ -99,7 +99,7 @@ def test_without_the_library(harmonia, program, tmp_path):
     alone = {k: v for k, v in os.environ.items() if k != "HARMONIA_TORCH"}
     refused(harmonia, tmp_path / "net.pt", "needs libharmonia_torch.so, which cannot be loaded", "'make torch' builds it",
             env={**alone, "HARMONIA_TORCH": "/no/such/library.so"})  # fmt: skip
-    refused(harmonia, tmp_path / "net.pt", "libc.so.6 has no harmonia_torch_interface", "'make torch' builds",
+    refused(harmonia, tmp_path / "net.pt", "libc.so.6 has no harmonia_torch_sources", "'make torch' builds",
             env={**alone, "HARMONIA_TORCH": "libc.so.6"})  # fmt: skip
     (tmp_path / "bin").mkdir()
     shutil.copy(program, tmp_path / "bin" / "harmonia")

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/measure/alignment.hpp"
@@ -177,6 +178,16 @@ TEST(Training, RefusesWhatCannotBe) {
   options = small_network();
   options.device = "moon";
   refused(options, ErrorCode::usage, "--device moon: is no device; expected cpu, cuda or cuda:N");
+  options = small_network();
+  options.network.classes = 3;
+  refused(options, ErrorCode::input,
+          "no row of made has the class 2, and the classes go to 2; expected all from 0 on");
+  options = small_network();
+  options.batch = 0;
+  refused(options, ErrorCode::usage, "no epochs, or batches of no rows; expected 1 or more");
+  options = small_network();
+  options.adversarial = {.epsilon = 0.1, .lower = 100};
+  EXPECT_THROW(trained(options, {.rows = &rows}), Error);
   options = small_network();
   options.rate = 1e30;
   refused(options, ErrorCode::model,

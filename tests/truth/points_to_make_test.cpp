@@ -2,11 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <functional>
+#include <stop_token>
+#include <thread>
 
+#include "harmonia/core/error.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/image_model.hpp"
+#include "support/expect_error.hpp"
 #include "support/functions.hpp"
 
 namespace harmonia {
@@ -32,6 +39,8 @@ class Maker final : public Model {
     info_.scalar = std::is_same_v<T, float> ? Scalar::float32 : Scalar::float64;
     info_.preferred_batch = 37;
   }
+  std::function<void()> before_answering;  // called for every batch of points to make
+
   const ModelInfo& info() const override { return info_; }
   bool makes_points() const override { return makes_; }
 
@@ -40,6 +49,7 @@ class Maker final : public Model {
   }
 
   void evaluate_made(const PointsToMake& points, MutableRowsView y) const override {
+    if (before_answering) before_answering();
     EXPECT_EQ(points.points(), y.rows);
     EXPECT_EQ(points.first.size(), y.rows + 1);
     for (std::size_t i = 0; i < points.points(); ++i) {
@@ -130,6 +140,35 @@ TEST(PointsToMake, SeveralBlocks) {
   GammaOptions options = options_of("cross");
   options.sample = 1;
   expect_same(sent, made, rows_of(rows_per_block(kInputs) + 3000, 1), options, 3);
+}
+
+// Waves that are under way when one of them fails, or the run is to stop, end before gamma() does.
+TEST(PointsToMake, AFailureAndAStopWhileOthersAreUnderWay) {
+  const Matrix<double> rows = rows_of(400, 1);
+  for (const bool fails : {true, false}) {
+    Maker<double> made(true);
+    harmonia::Run run;
+    run.threads = 3;
+    std::stop_source stop;
+    run.stop = stop.get_token();
+    std::atomic<int> calls = 0, inside = 0;
+    made.before_answering = [&] {
+      ++inside;
+      if (++calls == 7 && fails) {
+        --inside;
+        throw Error(ErrorCode::model, "no answer");
+      }
+      if (calls == 7) stop.request_stop();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      --inside;
+    };
+    test::expect_error(fails ? ErrorCode::model : ErrorCode::interrupted, fails ? "no answer" : "stopped",
+                       [&] { gamma(made, rows.view(), options_of("cross"), run); });
+    EXPECT_EQ(inside, 0);
+    const int then = calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(calls, then);
+  }
 }
 
 TEST(PointsToMake, ARunThatGoesOn) {

@@ -56,4 +56,7 @@ ComponentsFound principal_components(RowSource& data, const ManifoldOptions& opt
                                      const std::stop_token& stop = {});
 constexpr std::size_t kMostManifold = 4096;  ///< features: a covariance of all pairs is formed
 
+/// Throws Error(input) if both have names of columns and they are not the same in the same order.
+void check_same_columns(const DataInfo& rows, const DataInfo& data);
+
 }  // namespace harmonia

@@ -75,9 +75,6 @@ struct AlignmentResult {
 /// Throws Error(model) if the model has no gradients or no classes, Error(input) for data of another width.
 void check_alignment(const Model& model, const DataInfo& data);
 
-/// Throws Error(input) if the rows that a plane is fitted to have other columns than the data, by name.
-void check_plane_columns(const DataInfo& plane, const DataInfo& data);
-
 /// Takes one gradient a row. Throws what check_alignment() does, and Error(input) for a label that is no
 /// class, for missing values, or for components of rows of another width.
 AlignmentResult alignment(const Model& model, RowSource& data, const ComponentsFound& components,
