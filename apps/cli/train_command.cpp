@@ -45,6 +45,9 @@ void write_file(const std::string& path, const std::string& bytes) {
   file.commit();
 }
 
+// Throws if the file's folder cannot be written to.
+void check_folder(const std::string& path) { const AtomicFile unfinished(path); }
+
 TrainingOptions TrainCommand::asked_options() const {
   TrainingOptions asked = options;
   asked.term = parse_alignment_term(align);
@@ -112,8 +115,8 @@ void TrainCommand::execute() {
                     .plane = manifold ? &*manifold : nullptr,
                     .epoch_done = {}};
   check_training(asked, training);
-  AtomicFile{out};  // throws now if the folder cannot be written to
-  if (!csv.empty()) AtomicFile{csv};
+  check_folder(out);
+  if (!csv.empty()) check_folder(csv);
   const std::uint64_t test_count = tested ? tested->rows() : 0;
   std::vector<TrainingEpoch> epochs;
   auto bar = std::make_unique<ProgressBar>(!quiet, std::vector<GammaRow>{});

@@ -30,7 +30,7 @@ def draw(study: Study, out: Path) -> None:
         return
     low, high = min(ends) / 1.5, max(ends) * 1.5
     axes.plot([low, high], [low, high], color="0.6", linewidth=1)
-    axes.annotate("as persistent as before", (high / 1.3, high / 1.3), ha="right", va="bottom", color="0.4", rotation=45, rotation_mode="anchor")
+    axes.annotate("as persistent as before", (high / 1.3, high / 1.3), xytext=(-6, 6), textcoords="offset points", ha="right", va="bottom", color="0.4", rotation=45, rotation_mode="anchor")
     axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="persistence of the photograph",
              ylabel="persistence of the adversarial image")  # fmt: skip
     axes.legend(title="attack (images)", loc="upper left", frameon=False)
