@@ -83,7 +83,8 @@ constexpr std::array kOptionsOfMethods{
     OptionOfMethods{"--penalty", [](AttackMethod m) { return m == AttackMethod::pgd_penalty; }},
     OptionOfMethods{"--constant",
                     [](AttackMethod m) { return m == AttackMethod::cw || m == AttackMethod::lbfgs; }},
-    OptionOfMethods{"--kappa", [](AttackMethod m) { return m == AttackMethod::cw; }},
+    OptionOfMethods{"--kappa",
+                    [](AttackMethod m) { return m == AttackMethod::cw || m == AttackMethod::lbfgs; }},
     OptionOfMethods{"--no-random-start", [](AttackMethod m) { return m == AttackMethod::pgd; }},
 };
 
@@ -296,7 +297,7 @@ void add_gradient_options(CLI::App& app, AttackCommand& command) {
   add("--penalty", options.penalty, "pgd-penalty: weight of the squared distance")->check(above);
   add("--constant", options.constant, "cw: weight of the margin [1]; lbfgs: first weight of the loss [0.01]")
       ->check(above);
-  add("--kappa", options.kappa, "cw: by how much the other class is to lead [0]")->check(from_zero);
+  add("--kappa", options.kappa, "cw, lbfgs: by how much the other class is to lead [0]")->check(from_zero);
   app.add_flag("--no-random-start", command.no_random_start, "pgd: start at the row itself")
       ->group("Gradients");
   add("--outputs", command.outputs,

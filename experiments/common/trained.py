@@ -133,10 +133,11 @@ class TrainedFolder(Program):
             raise SystemExit(f"{self.folder}: the network has {len(found)} of {len(rows)} images right, fewer than {count}")
         return found[:count]
 
-    def lbfgs(self, data: str, bounded: bool = True) -> list[dict]:
-        """Attacks by L-BFGS, each towards a random class; pixels stay in [0, 1] if they are bounded. The images of those that got there
-        are in adversarial.npy, or adversarial-free.npy."""
-        end = "" if bounded else "-free"
+    def lbfgs(self, data: str, bounded: bool = True, lead: float = 0) -> list[dict]:
+        """Attacks by L-BFGS, each towards a random class whose logit is to lead by so much; pixels stay in [0, 1] if they are bounded. The
+        images of those that got there are in adversarial.npy, adversarial-free.npy or adversarial-LEAD.npy."""
+        end = f"-{lead:g}" if lead else "" if bounded else "-free"
         bounds = ("--lower", 0, "--upper", 1) if bounded else ()
-        options = ("--label", LABEL, "--method", "lbfgs", "--target", "random", *bounds, "--adversarial", f"adversarial{end}.npy")
+        leads = ("--kappa", lead) if lead else ()
+        options = ("--label", LABEL, "--method", "lbfgs", "--target", "random", *bounds, *leads, "--adversarial", f"adversarial{end}.npy")
         return self.result(f"attack{end}.json", "attack", "net.pt", data, *options, *self.common)["rows"]

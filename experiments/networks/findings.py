@@ -83,6 +83,21 @@ def depth_table(study: Study) -> str:
                   "of our distortion"], rows)  # fmt: skip
 
 
+def lead_table(study: Study) -> str:
+    """What becomes of persistence when an attack goes on."""
+    rows = []
+    for name, found in study.networks.items():
+        for deeper in found.deeper:
+            there = f"{len(deeper.persistences)} of {deeper.tried}"
+            if len(deeper.persistences) < 2:
+                rows.append([NETWORKS[name].title, f"{deeper.lead:g}", there, *["–"] * 4])
+                continue
+            told = ratio(values(deeper.persistences), values(found.natural))
+            rows.append([NETWORKS[name].title, f"{deeper.lead:g}", there, interval(mean(deeper.distortions)), interval(mean(values(deeper.persistences))),
+                         interval(told, 2), "above" if told[1] > 1 else "below" if told[2] < 1 else "not told apart"])  # fmt: skip
+    return table(["network", "the target's logit leads by", "got there", "distortion", "adversarial σ*", "over natural", "which is"], rows)
+
+
 def quantile_table(study: Study) -> str:
     rows = []
     for name, found in study.networks.items():
@@ -113,6 +128,7 @@ def sections(study: Study) -> str:
         ("Table 1", network_table(study) + "\n" + not_run(study)),
         ("The trend", trend_table(study)),
         ("How far past the boundary", depth_table(study)),
+        ("Attacks that go on", lead_table(study)),
         ("Quantiles of persistence", quantile_table(study)),
         ("Training and attacks", training_table(study)),
     ]

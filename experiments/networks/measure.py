@@ -44,6 +44,16 @@ class Attack:
     past: float | None
 
 
+@dataclass(frozen=True)
+class Deeper:
+    """Attacks until the target's logit leads by `lead`: how many were tried, and those that got there."""
+
+    lead: float
+    tried: int
+    distortions: list[float]
+    persistences: list[Persistence]
+
+
 class MeasuredFolder(TrainedFolder):
     """Of one network."""
 
@@ -57,6 +67,11 @@ class MeasuredFolder(TrainedFolder):
         past = iter(self.past(data, rows) if any(row["success"] for row in rows) else [])
         return [Attack(row["target"], True, row["distortion_l2"], next(past)) if row["success"] else Attack(row["target"], False, None, None)
                 for row in rows]  # fmt: skip
+
+    def deeper(self, data: str, lead: float) -> Deeper:
+        rows = self.lbfgs(data, lead=lead)
+        done = [row["distortion_l2"] for row in rows if row["success"]]
+        return Deeper(lead, len(rows), done, self.persistence(f"adversarial-{lead:g}.npy") if done else [])
 
     def past(self, data: str, rows: list[dict]) -> list[float]:
         """How far beyond the last boundary between its image and itself every adversarial row lies, over √784."""

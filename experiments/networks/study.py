@@ -11,7 +11,7 @@ import numpy as np
 
 from findings import checks, records, sections
 from frame import conclude, option_parser, write_numbers
-from measure import Attack, MeasuredFolder, Persistence
+from measure import Attack, Deeper, MeasuredFolder, Persistence
 from mnist_rows import LABEL, write_data
 from models import FULL, QUICK, Size
 from trained import NETWORKS, SEED, Trained, train
@@ -27,6 +27,7 @@ class Measured:
     natural: list[Persistence]
     attacks: list[Attack]
     adversarial: list[Persistence]
+    deeper: list[Deeper]
 
     @property
     def done(self) -> list[Attack]:
@@ -64,7 +65,9 @@ def measure(program: MeasuredFolder, trained: Trained, data: Path, size: Size) -
     attacks = program.attack("attacked.npy")
     if not any(attack.success for attack in attacks):
         raise SystemExit(f"{program.folder}: no attack reached its class")
-    return Measured(trained, natural, attacks, program.persistence("adversarial.npy"))
+    adversarial = program.persistence("adversarial.npy")
+    np.save(program.folder / "deeper.npy", np.load(program.folder / "attacked.npy")[: size.deeper])
+    return Measured(trained, natural, attacks, adversarial, [program.deeper("deeper.npy", lead) for lead in size.leads])
 
 
 def main() -> int:

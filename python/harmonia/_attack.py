@@ -200,7 +200,7 @@ def attack(
     decay: mifgsm: of the sum of gradients.
     penalty: pgd-penalty: weight of the squared distance.
     constant: cw: weight of the margin (1); lbfgs: first weight of the loss (0.01).
-    kappa: cw: by how much the other class is to lead.
+    kappa: cw, lbfgs: by how much the other class is to lead.
     random_start: pgd: from a random point of the ball, not from the row.
     outputs: "logits" or "probabilities", of which methods by gradients take the logarithm.
     image: height, width and perhaps channels of rows that are images: the channels of a pixel move together.

@@ -55,7 +55,8 @@ class LbfgsSearch final : public RowSearch, private GradientAsk {
     const Reading reading = Reading::of(outputs, setting_.model, row_.first_class);
     double squared = 0;
     for (const double by : descent_->point()) squared += by * by;
-    if (loss_.reached(reading.label)) {
+    const double kappa = setting_.options.gradient.kappa;
+    if (loss_.reached(reading.label) && loss_.margin(outputs, kappa) <= -kappa) {
       found_ = true;
       if (const double distance = setting_.moves.distance(row_.original, x_); distance < nearest_) {
         nearest_ = distance;

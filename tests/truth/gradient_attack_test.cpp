@@ -196,13 +196,18 @@ TEST(GradientAttack, LbfgsFindsTheNearestPointOfACurvedBoundary) {
 
 TEST(GradientAttack, KappaIsTheLeadOfTheOtherClass) {
   AttackOptions options = by(Method::cw);
-  options.gradient.constant = 10;
-  options.gradient.kappa = 2;
-  options.steps = 400;
-  const AttackRow row = attacked_zero(plane(), options);
-  EXPECT_TRUE(row.success);
-  EXPECT_LE(row.last_logit, -2);
-  EXPECT_NEAR(distance(row), (kMargin + 2) / kL2, 0.03 * (kMargin + 2) / kL2);
+  for (const Method method : {Method::lbfgs, Method::cw}) {
+    options = by(method);
+    if (method == Method::cw) {
+      options.gradient.constant = 10;
+      options.steps = 400;
+    }
+    options.gradient.kappa = 2;
+    const AttackRow row = attacked_zero(plane(), options);
+    EXPECT_TRUE(row.success);
+    EXPECT_LE(row.last_logit, -2) << attack_method_name(method);
+    EXPECT_NEAR(distance(row), (kMargin + 2) / kL2, 0.03 * (kMargin + 2) / kL2) << attack_method_name(method);
+  }
   options.steps = 1;  // the row itself
   const AttackRow first = attacked_zero(plane(), options);
   EXPECT_EQ(first.outcome, AttackOutcome::kept);

@@ -119,7 +119,7 @@ struct GradientOptions {
   double step_size = 0;
   AttackTarget target;
   double decay = 1;          ///< mifgsm: of the sum of gradients
-  double kappa = 0;          ///< cw: the margin by which the other class is to lead
+  double kappa = 0;          ///< cw, lbfgs: the margin by which the other class is to lead
   double constant = 0;       ///< cw: weight of the margin, 0 is 1; lbfgs: first weight of the loss, 0 is 0.01
   double penalty = 0;        ///< pgd_penalty: weight of the squared distance, > 0
   bool random_start = true;  ///< pgd: from a random point of the ball, not from the row
