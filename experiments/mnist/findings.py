@@ -10,7 +10,8 @@ import numpy as np
 
 from frame import Check, table, under_headings
 from measure import CENSORED_HIGH, CENSORED_LOW, Frequency, Persistence
-from models import GAMMA, MAIN, NETWORKS, PUBLISHED, REACHED, stop_name
+from models import GAMMA, MAIN, NETWORKS, REACHED, stop_name
+from table1 import PUBLISHED
 
 if TYPE_CHECKING:
     from study import Attacks, Measured, Study

@@ -32,24 +32,6 @@ NETWORKS = {
 }
 
 
-@dataclass(frozen=True)
-class Published:
-    """A line of the paper's Table 1, of 300 natural and 300 adversarial images made with L-BFGS."""
-
-    accuracy: float
-    distortion: float
-    natural: float
-    adversarial: float
-
-
-PUBLISHED = {
-    "fc10-4": Published(0.9209, 0.123, 0.93, 1.68),
-    "fc10-2": Published(0.9077, 0.178, 1.37, 4.25),
-    "fc10-0": Published(0.8689, 0.278, 1.92, 12.22),
-    "fc100-100-10": Published(0.9731, 0.086, 0.65, 0.56),
-    "c-4": Published(0.9736, 0.12, 0.35, 0.027),
-}
-
 # An attack goes on past the boundary until the target's probability is at least this. 0: until the class is the target.
 REACHED = 0.0
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from frame import Check, table, under_headings
 from measure import Persistence, length
-from models import PUBLISHED, QUANTILE, SIDE
+from models import QUANTILE, SIDE
+from table1 import PUBLISHED
 from trained import NETWORKS
 
 if TYPE_CHECKING:

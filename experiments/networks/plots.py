@@ -13,7 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from findings import interval, mean, values
-from models import GAMMA, PUBLISHED
+from models import GAMMA
+from table1 import PUBLISHED
 from trained import NETWORKS
 
 if TYPE_CHECKING:
