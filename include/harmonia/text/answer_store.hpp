@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harmonia/text/chat.hpp"
+#include "harmonia/text/embedder.hpp"
+
+namespace harmonia {
+
+/// Answers and embeddings in an SQLite file. An answer is known by model, address, parameters, text and
+/// repeat, and is stored the moment it comes: a run that was killed goes on where it was, and asks nothing
+/// again that was stored. Refused texts are stored too; failures are not. Several processes may share it.
+class AnswerStore {
+ public:
+  /// Opens or makes the file. Throws Error(input) if it is no such store or cannot be written.
+  explicit AnswerStore(const std::string& path);
+  ~AnswerStore();
+  AnswerStore(const AnswerStore&) = delete;
+  AnswerStore& operator=(const AnswerStore&) = delete;
+
+  /// A chat that looks here first and stores what it is answered. address: of the endpoint; chat: outlives
+  /// what is returned, as the store does.
+  std::unique_ptr<Chat> stored(Chat& chat, const std::string& address, const ChatParameters& parameters);
+  /// An embedder that looks here first and stores what it is given.
+  std::unique_ptr<Embedder> stored(Embedder& embedder);
+
+ private:
+  class File;
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace harmonia
