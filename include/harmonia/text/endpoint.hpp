@@ -29,8 +29,8 @@ struct EndpointOptions {
 
 /// What may be spent in all; shared by the models of a run.
 struct ChatBudget {
-  std::uint64_t calls = 0, tokens = 0;                  ///< spent; retries count
-  std::optional<std::uint64_t> most_calls, most_tokens; ///< a call is not made if one of them is reached
+  std::uint64_t calls = 0, tokens = 0;                   ///< spent; retries count
+  std::optional<std::uint64_t> most_calls, most_tokens;  ///< a call is not made if one of them is reached
 };
 
 /// Chat completions over libcurl's multi interface: as many requests in flight as allowed, connections kept.

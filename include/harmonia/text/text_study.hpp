@@ -33,14 +33,16 @@ struct TextRow {
   PromptFamily family = PromptFamily::appended;
   /// answered: measured; otherwise what became of the prompt's own question, or of too many variants.
   ChatOutcome outcome = ChatOutcome::unasked;
-  std::string reason;             ///< in a line, if there is no value
-  std::string answer;             ///< to the prompt itself
-  std::optional<TextGamma> gamma; ///< none without an answer and at least two variants' answers
-  std::size_t refused = 0, failed = 0;   ///< variants without an answer
-  std::vector<std::string> variants;     ///< texts that were asked and answered
-  std::vector<std::string> answers;      ///< to the variants, in order
-  std::optional<double> isotropy; ///< cosine of the prompt's embedding with the mean of its variants'
-  std::uint64_t calls = 0, tokens = 0;   ///< of the prompt in this family; its own answer and repeats count in the first family
+  std::string reason;                   ///< in a line, if there is no value
+  std::string answer;                   ///< to the prompt itself
+  std::optional<TextGamma> gamma;       ///< none without an answer and at least two variants' answers
+  std::size_t refused = 0, failed = 0;  ///< variants without an answer
+  std::vector<std::string> variants;    ///< texts that were asked and answered
+  std::vector<std::string> answers;     ///< to the variants, in order
+  std::optional<double> isotropy;       ///< cosine of the prompt's embedding with the mean of its variants'
+  std::uint64_t
+      calls = 0,
+      tokens = 0;  ///< of the prompt in this family; its own answer and repeats count in the first family
 };
 
 /// All prompts through one model.
