@@ -6,10 +6,9 @@
 #include <limits>
 
 namespace harmonia {
-namespace {
 
-// The length of the UTF-8 character that `text` begins with; 0 if it begins with none.
 std::size_t character_length(std::string_view text) {
+  if (text.empty()) return 0;
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   const std::size_t length = lead < 0x80                   ? 1
@@ -29,7 +28,14 @@ std::size_t character_length(std::string_view text) {
   return length;
 }
 
-}  // namespace
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n\v\f";

@@ -11,6 +11,12 @@ namespace harmonia {
 /// Blanks at both ends cut off.
 std::string_view trim(std::string_view text);
 
+/// Bytes of the UTF-8 character that the text begins with; 0 if it begins with none.
+std::size_t character_length(std::string_view text);
+
+/// Whether it is UTF-8 from end to end.
+bool is_utf8(std::string_view text);
+
 /// The double nearest to what the whole text says, blanks around it aside; `nan` and `inf` are numbers, and
 /// so is what is too large (inf) or too small (0) for a double.
 std::optional<double> read_number(std::string_view text);

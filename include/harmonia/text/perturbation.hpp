@@ -18,7 +18,8 @@ enum class PromptFamily {
   whitespace,   ///< 1 to 3 more blanks, tabs or line ends where there is one, or at an end
   typing,       ///< one letter left out, doubled, exchanged with its neighbour, or hit beside it
   letter_case,  ///< 1 to 3 letters in the other case
-  utf8,         ///< a blank and 1 to 3 characters with code points 32 to 500 after the prompt
+  utf8,  ///< a blank and 1 to 3 characters with code points 0 to 500 after the prompt, as in the authors'
+         ///< ascent
 };
 
 /// What is known of every family.
