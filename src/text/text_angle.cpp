@@ -116,6 +116,12 @@ TrustBand trust_band(double paper_value) {
 
 std::string_view band_name(TrustBand band) { return kBands[static_cast<std::size_t>(band)]; }
 
+TrustBand band_of(const TextGamma& gamma) {
+  return trust_band(in_convention(gamma.plain, AngleConvention::paper));
+}
+
+double text_scatter(MatrixView<const float> rows) { return std::sqrt(scatter(units(rows))); }
+
 TextGamma text_gamma(std::span<const float> answer, MatrixView<const float> variants,
                      MatrixView<const float> repeats, double confidence) {
   TextGamma result;

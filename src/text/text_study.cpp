@@ -2,61 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <string_view>
-#include <unordered_map>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "text_embeddings.hpp"
 
 namespace harmonia {
 namespace {
-
-constexpr std::size_t kEmbeddedTogether = 256;  // texts, so that progress is seen and a stop heard
-
-// Texts and their embeddings, each once.
-class Embeddings {
- public:
-  std::size_t place(const std::string& text) {
-    const auto [found, is_new] = places_.try_emplace(text, texts_.size());
-    if (is_new) texts_.push_back(text);
-    return found->second;
-  }
-
-  void embed(Embedder& embedder, const std::stop_token& stop) {
-    for (std::size_t first = 0; first < texts_.size(); first += kEmbeddedTogether) {
-      if (stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-      const std::span<const std::string> part =
-          std::span(texts_).subspan(first, std::min(kEmbeddedTogether, texts_.size() - first));
-      const Matrix<float> rows = embedder.embed(part);
-      if (rows.rows() != part.size() || (first > 0 && rows.columns() != width_)) {
-        throw Error(ErrorCode::model,
-                    fmt::format("embedder {} gave {} × {} numbers for {}; expected {} × {}", embedder.name(),
-                                rows.rows(), rows.columns(), counted(part.size(), "text"), part.size(),
-                                first > 0 ? width_ : rows.columns()));
-      }
-      width_ = rows.columns();
-      values_.insert(values_.end(), rows.row(0), rows.row(0) + rows.rows() * width_);
-    }
-  }
-
-  std::span<const float> operator[](std::size_t place) const {
-    return {values_.data() + place * width_, width_};
-  }
-
-  Matrix<float> rows(std::span<const std::size_t> places) const {
-    Matrix<float> rows(places.size(), width_);
-    for (std::size_t i = 0; i < places.size(); ++i) std::ranges::copy((*this)[places[i]], rows.row(i));
-    return rows;
-  }
-
- private:
-  std::unordered_map<std::string, std::size_t> places_;
-  std::vector<std::string> texts_;
-  std::vector<float> values_;
-  std::size_t width_ = 0;
-};
 
 // Where the questions about one prompt in one family begin among all.
 struct Asked {
@@ -197,7 +150,7 @@ class Study {
   std::vector<ChatAnswer> answers_;
   std::vector<Asked> asked_;  // of each row
   std::vector<TextRow> rows_;
-  Embeddings embeddings_;
+  TextEmbeddings embeddings_;
 };
 
 }  // namespace
