@@ -19,7 +19,9 @@ class TextEmbeddings {
   /// Embeds all texts. Throws Error(model) if the embedder gives another number of rows, or rows of different
   /// widths; Error(interrupted) if stopped.
   void embed(Embedder& embedder, const std::stop_token& stop);
-  std::span<const float> operator[](std::size_t place) const { return {values_.data() + place * width_, width_}; }
+  std::span<const float> operator[](std::size_t place) const {
+    return {values_.data() + place * width_, width_};
+  }
   /// Those at the places, a row each.
   Matrix<float> rows(std::span<const std::size_t> places) const;
 

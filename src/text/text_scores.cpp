@@ -46,40 +46,33 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
-TextRatings rate(const std::string& domain, const std::vector<const TextRow*>& rows, std::span<const Prompt> prompts,
-                 double confidence) {
+TextRatings rate(const std::string& domain, const std::vector<const TextRow*>& rows,
+                 std::span<const Prompt> prompts, double confidence) {
   TextRatings ratings;
   ratings.domain = domain;
   std::vector<double> gammas, rated;
-  std::map<TrustBand, Moments> bands;
+  std::map<TrustBand, std::vector<double>> bands;
   for (const TextRow* row : rows) {
     gammas.push_back(row->gamma->plain);
     rated.push_back(*prompts[row->prompt].rating);
-    bands[band_of(*row->gamma)].add(rated.back());
+    bands[band_of(*row->gamma)].push_back(rated.back());
   }
   ratings.correlation = correlation(ranks_of(gammas), ranks_of(rated), confidence);
-  for (const auto& [band, moments] : bands) {
-    RatedBand entry{band, {}};
-    entry.rating.prompts = moments.count();
-    entry.rating.mean = moments.mean();
-    if (moments.count() > 1) {
-      const double t = student_t_quantile((1 + confidence) / 2, static_cast<double>(moments.count() - 1));
-      entry.rating.interval = mean_interval(moments, t);
-    }
-    ratings.bands.push_back(entry);
-  }
+  for (const auto& [band, values] : bands) ratings.bands.push_back({band, prompt_mean(values, confidence)});
   return ratings;
 }
 
 }  // namespace
 
-std::vector<TextScore> score_labels(const TextResult& result, std::span<const Prompt> prompts, PromptFamily family,
-                                    std::span<const std::optional<double>> resampled, double confidence) {
-  const Column gamma = column_of(result, prompts.size(), family, [](const TextRow& row) { return row.gamma->plain; });
+std::vector<TextScore> score_labels(const TextResult& result, std::span<const Prompt> prompts,
+                                    PromptFamily family, std::span<const std::optional<double>> resampled,
+                                    double confidence) {
+  const Column gamma =
+      column_of(result, prompts.size(), family, [](const TextRow& row) { return row.gamma->plain; });
   std::vector<std::pair<std::string, Column>> columns{
-      {"gamma", gamma},
-      {"answer length", column_of(result, prompts.size(), family,
-                                  [](const TextRow& row) { return static_cast<double>(row.answer.size()); })}};
+      {"gamma", gamma}, {"answer length", column_of(result, prompts.size(), family, [](const TextRow& row) {
+                           return static_cast<double>(row.answer.size());
+                         })}};
   if (!resampled.empty()) columns.emplace_back("resampling", Column(resampled.begin(), resampled.end()));
   std::vector<TextScore> scores;
   for (const auto& [name, column] : columns) {

@@ -8,27 +8,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// A mean that is being formed.
-class MeanOfPrompts {
- public:
-  void add(const std::optional<double>& value) {
-    if (value) moments_.add(*value);
-  }
-  PromptMean result(double confidence) const {
-    PromptMean result;
-    result.prompts = moments_.count();
-    if (result.prompts > 0) result.mean = moments_.mean();
-    if (result.prompts > 1) {
-      const double t = student_t_quantile((1 + confidence) / 2, static_cast<double>(result.prompts - 1));
-      result.interval = mean_interval(moments_, t);
-    }
-    return result;
-  }
-
- private:
-  Moments moments_;
-};
-
 void add_settling(const TextRow& row, std::size_t wanted, std::vector<double>& sums, std::size_t& count) {
   if (row.settling.size() != wanted) return;
   sums.resize(wanted, 0.0);
@@ -39,7 +18,7 @@ void add_settling(const TextRow& row, std::size_t wanted, std::vector<double>& s
 TextFamilySummary summarise(const TextResult& result, PromptFamily family, const TextOptions& options) {
   TextFamilySummary summary;
   summary.family = family;
-  MeanOfPrompts gamma, plain, floor, excess, isotropy, resultant;
+  std::vector<double> resultants, isotropies;
   std::size_t settled = 0;
   for (const TextRow& row : result.rows) {
     if (row.family != family) continue;
@@ -47,28 +26,33 @@ TextFamilySummary summarise(const TextResult& result, PromptFamily family, const
       ++summary.marked;
       continue;
     }
-    gamma.add(row.gamma->gamma);
-    plain.add(row.gamma->plain);
-    floor.add(row.gamma->floor);
-    excess.add(row.gamma->excess);
-    resultant.add(row.gamma->resultant);
-    isotropy.add(row.isotropy);
+    resultants.push_back(row.gamma->resultant);
+    if (row.isotropy) isotropies.push_back(*row.isotropy);
     summary.variants += row.gamma->variants;
     summary.changed += row.gamma->changed;
     ++summary.bands[static_cast<std::size_t>(band_of(*row.gamma))];
     add_settling(row, options.variants - 1, summary.settling, settled);
   }
   for (double& value : summary.settling) value /= static_cast<double>(settled);
-  summary.gamma = gamma.result(options.confidence);
-  summary.plain = plain.result(options.confidence);
-  summary.floor = floor.result(options.confidence);
-  summary.excess = excess.result(options.confidence);
-  summary.isotropy = isotropy.result(options.confidence);
-  summary.resultant = resultant.result(options.confidence);
+  summary.resultant = prompt_mean(resultants, options.confidence);
+  summary.isotropy = prompt_mean(isotropies, options.confidence);
   return summary;
 }
 
 }  // namespace
+
+PromptMean prompt_mean(std::span<const double> values, double confidence) {
+  Moments moments;
+  for (const double value : values) moments.add(value);
+  PromptMean result;
+  result.prompts = moments.count();
+  if (result.prompts > 0) result.mean = moments.mean();
+  if (result.prompts > 1) {
+    const double t = student_t_quantile((1 + confidence) / 2, static_cast<double>(result.prompts - 1));
+    result.interval = mean_interval(moments, t);
+  }
+  return result;
+}
 
 std::vector<TextFamilySummary> summarise_text(const TextResult& result, const TextOptions& options) {
   std::vector<TextFamilySummary> summaries;

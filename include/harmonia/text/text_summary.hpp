@@ -21,14 +21,17 @@ struct PromptMean {
   std::optional<Interval> interval;  ///< none for fewer than two prompts
 };
 
+/// The mean of one value a prompt.
+PromptMean prompt_mean(std::span<const double> values, double confidence);
+
 /// The prompts of one family in one model; angles in radians.
 struct TextFamilySummary {
   PromptFamily family = PromptFamily::appended;
   std::size_t marked = 0;  ///< prompts without a value
-  PromptMean gamma, plain, floor, excess, isotropy, resultant;
+  PromptMean resultant, isotropy;
   std::uint64_t variants = 0, changed = 0;  ///< answers of all prompts, and those that are another text
   std::array<std::size_t, 3> bands{};       ///< prompts by TrustBand
-  std::vector<double> settling;             ///< mean gamma of the first 2, 3, … variants, of prompts that have all
+  std::vector<double> settling;  ///< mean gamma of the first 2, 3, … variants, of prompts that have all
 };
 
 /// One summary a family, in the order of the options.
@@ -51,8 +54,9 @@ struct TextScore {
   std::string name;
   std::size_t wrong = 0, right = 0;  ///< prompts with a label and a number
   Auroc auroc;                       ///< that a wrong answer has the larger number
-  std::optional<Interval> less_than_gamma;  ///< where AUROC of gamma minus this one lies; none for gamma itself
-  double difference = 0;                    ///< its value
+  std::optional<Interval>
+      less_than_gamma;    ///< where AUROC of gamma minus this one lies; none for gamma itself
+  double difference = 0;  ///< its value
 };
 
 /// Ratings of the answers in one band of gamma.
@@ -70,15 +74,16 @@ struct TextRatings {
 
 /// gamma, answer length and, where asked, the scatter of plain resampling, against labels; in one family.
 /// resampled: one a prompt, empty if it was not asked. Empty without labels of both kinds.
-std::vector<TextScore> score_labels(const TextResult& result, std::span<const Prompt> prompts, PromptFamily family,
-                                    std::span<const std::optional<double>> resampled, double confidence);
+std::vector<TextScore> score_labels(const TextResult& result, std::span<const Prompt> prompts,
+                                    PromptFamily family, std::span<const std::optional<double>> resampled,
+                                    double confidence);
 
 /// gamma against ratings, in all and by domain; empty without ratings.
 std::vector<TextRatings> score_ratings(const TextResult& result, std::span<const Prompt> prompts,
                                        PromptFamily family, double confidence);
 
-/// What plain resampling says of every prompt: √(Σ‖v − mean‖²/(n − 1)) of the unit embeddings of `answers` answers
-/// to the unchanged prompt; none where fewer than two came. `chat` should answer at temperature 1.
+/// What plain resampling says of every prompt: √(Σ‖v − mean‖²/(n − 1)) of the unit embeddings of `answers`
+/// answers to the unchanged prompt; none where fewer than two came. `chat` should answer at temperature 1.
 std::vector<std::optional<double>> resampling_scatter(Chat& chat, Embedder& embedder,
                                                       std::span<const Prompt> prompts, std::size_t answers,
                                                       Run& run);
