@@ -2,58 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <set>
-
 #include "support/expect_error.hpp"
+#include "support/texts.hpp"
 
 namespace harmonia {
 namespace {
 
-// Answers by a function, in an order of its own.
-class FunctionChat final : public Chat {
- public:
-  explicit FunctionChat(std::function<ChatAnswer(const ChatQuestion&)> answer) : answer_(std::move(answer)) {}
-  const std::string& name() const override { return name_; }
-  void ask(std::span<const ChatQuestion> questions,
-           const std::function<void(std::size_t, ChatAnswer)>& taken) override {
-    for (std::size_t i = questions.size(); i-- > 0;) taken(i, answer_(questions[i]));
-  }
-
- private:
-  std::string name_ = "function";
-  std::function<ChatAnswer(const ChatQuestion&)> answer_;
-};
-
-ChatAnswer said(const std::string& text) {
-  ChatAnswer answer;
-  answer.outcome = ChatOutcome::answered;
-  answer.text = text;
-  answer.calls = 1;
-  answer.tokens = 10;
-  return answer;
-}
-
-// "0.3" lies at the angle 0.3; anything else at its length.
-class AngleEmbedder final : public Embedder {
- public:
-  const std::string& name() const override { return name_; }
-  Matrix<float> embed(std::span<const std::string> texts) override {
-    Matrix<float> rows(texts.size(), 2);
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      EXPECT_TRUE(seen_.insert(texts[i]).second) << texts[i] << " was embedded twice";
-      const double angle =
-          texts[i].starts_with("0.") ? std::stod(texts[i]) : static_cast<double>(texts[i].size());
-      rows.row(i)[0] = static_cast<float>(std::cos(angle));
-      rows.row(i)[1] = static_cast<float>(std::sin(angle));
-    }
-    return rows;
-  }
-
- private:
-  std::string name_ = "angles";
-  std::set<std::string> seen_;
-};
+using test::AngleEmbedder;
+using test::FunctionChat;
+using test::said;
 
 std::vector<Prompt> prompts_of(const std::vector<std::string>& texts) {
   std::vector<Prompt> prompts(texts.size());
