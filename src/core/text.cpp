@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -61,6 +62,17 @@ std::optional<double> read_number(std::string_view text) {
   const bool small = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
   const double size = small ? 0 : std::numeric_limits<double>::infinity();
   return text[0] == '-' ? -size : size;
+}
+
+std::string repair_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_length(text.substr(i));
+    out += length == 0 ? "\xef\xbf\xbd" : text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
+  return out;
 }
 
 std::string printable(std::string_view text, std::size_t limit) {

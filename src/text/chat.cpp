@@ -17,7 +17,7 @@ std::string chat_outcome_name(ChatOutcome outcome) {
     case ChatOutcome::unasked:
       return "unasked";
   }
-  return "unasked";
+  return "";
 }
 
 }  // namespace harmonia

@@ -21,6 +21,9 @@ bool is_utf8(std::string_view text);
 /// so is what is too large (inf) or too small (0) for a double.
 std::optional<double> read_number(std::string_view text);
 
+/// The text with U+FFFD for every byte that is not of UTF-8.
+std::string repair_utf8(std::string_view text);
+
 /// The text for a message: line ends and tabs become spaces, other control characters and broken UTF-8 are
 /// escaped, what is past `limit` bytes cut.
 std::string printable(std::string_view text, std::size_t limit = 60);
