@@ -70,7 +70,7 @@ def test_a_clean_tree_has_no_violation(tmp_path):
     put(tmp_path, "include/harmonia/core/rows.hpp", "vector")
     put(tmp_path, "include/harmonia/model/model.hpp", "harmonia/core/rows.hpp", "harmonia/model/other.hpp")
     put(tmp_path, "src/model/inference_protocol.cpp", "harmonia/model/model.hpp", "curl/curl.h", "nlohmann/json.hpp")
-    put(tmp_path, "src/model/onnx_model.cpp", "onnxruntime_cxx_api.h", "onnxruntime_session_options_config_keys.h")
+    put(tmp_path, "src/model/onnx_session.cpp", "onnxruntime_cxx_api.h", "onnxruntime_session_options_config_keys.h")
     put(tmp_path, "src/core/sha256.cpp", "openssl/evp.h")
     put(tmp_path, "src/data/json_text.hpp", "nlohmann/json.hpp")
     put(tmp_path, "src/core/statistics.cpp", "boost/math/distributions/normal.hpp", "fmt/format.h")
