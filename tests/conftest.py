@@ -1,5 +1,6 @@
 """What the Python tests share. HARMONIA_PROGRAM and HARMONIA_BUILD_DIR override where the build is looked for."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -63,3 +64,29 @@ def torch_models(torch_library: Path, tmp_path_factory) -> Path:
     made = subprocess.run(["/usr/bin/python3", script, folder], capture_output=True, text=True, timeout=300)
     assert made.returncode == 0, made.stderr
     return folder
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Path:
+    """The folder of all-MiniLM-L6-v2. HARMONIA_EMBEDDER names another."""
+    if folder := os.environ.get("HARMONIA_EMBEDDER"):
+        return Path(folder)
+    found = subprocess.run([ROOT / "scripts" / "setup.sh", "--embedder"], capture_output=True, text=True)
+    assert found.returncode == 0, "no embedder; 'scripts/setup.sh embedder' makes it"
+    return Path(found.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def embed_texts(build_dir: Path):
+    """What the local embedder makes of texts: embed_texts("tokens", folder, texts, 256), or "embed" and threads.
+
+    The result of subprocess.run, its output in bytes.
+    """
+    path = build_dir / "tests" / "harmonia_embed_texts"
+    assert path.is_file(), f"no program at {path}; run 'make build' first"
+
+    def run(what: str, folder, texts: list[str], number: int) -> subprocess.CompletedProcess:
+        command = [path, what, folder, str(number)]
+        return subprocess.run(command, input=json.dumps(texts).encode(), capture_output=True, timeout=600)
+
+    return run
