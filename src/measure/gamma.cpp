@@ -291,6 +291,7 @@ class Driver {
       HeldBlock& held = *row->held;
       held.finished[held.block.place(row->estimator.ball().row())] = row->estimator.entries(quantiles_);
       idle_.push_back(std::move(row));
+      if (&held == &held_.first()) pass_on(held);  // while the caches have it
     }
     active_.resize(kept);
     while (!held_.empty() && pass_on(held_.first())) held_.drop_first();

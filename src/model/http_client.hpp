@@ -51,4 +51,7 @@ class HttpClient {
   std::unique_ptr<Connections> connections_;
 };
 
+/// " after 3 tries", or nothing after one, for the end of a message.
+std::string after_tries(int tries);
+
 }  // namespace harmonia

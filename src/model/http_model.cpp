@@ -140,10 +140,8 @@ class HttpModel final : public Model {
   std::string body_of(HttpAnswer answer) const {
     if (answer.status >= 200 && answer.status < 300) return std::move(answer.body);
     const std::string text = parse_error_text(answer.body);
-    throw Error(ErrorCode::model,
-                fmt::format("model {}: status {}{}{}", info_.name, answer.status,
-                            answer.tries > 1 ? fmt::format(" after {} tries", answer.tries) : "",
-                            text.empty() ? "" : ": " + text));
+    throw Error(ErrorCode::model, fmt::format("model {}: status {}{}{}", info_.name, answer.status,
+                                              after_tries(answer.tries), text.empty() ? "" : ": " + text));
   }
 
   ModelInfo info_;

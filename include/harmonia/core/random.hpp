@@ -22,7 +22,8 @@ enum class Stream : std::uint32_t {
   noise_radius = 8,
   search = 9,
   search_noise = 10,
-  folds = 11
+  folds = 11,
+  prompt = 12
 };
 
 /// The key of a family of draws.

@@ -11,9 +11,18 @@ namespace harmonia {
 /// Blanks at both ends cut off.
 std::string_view trim(std::string_view text);
 
+/// Bytes of the UTF-8 character that the text begins with; 0 if it begins with none.
+std::size_t character_length(std::string_view text);
+
+/// Whether it is UTF-8 from end to end.
+bool is_utf8(std::string_view text);
+
 /// The double nearest to what the whole text says, blanks around it aside; `nan` and `inf` are numbers, and
 /// so is what is too large (inf) or too small (0) for a double.
 std::optional<double> read_number(std::string_view text);
+
+/// The text with U+FFFD for every byte that is not of UTF-8.
+std::string repair_utf8(std::string_view text);
 
 /// The text for a message: line ends and tabs become spaces, other control characters and broken UTF-8 are
 /// escaped, what is past `limit` bytes cut.

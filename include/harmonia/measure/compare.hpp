@@ -51,6 +51,10 @@ struct ComparedPair {
   Verdict verdict = Verdict::indistinguishable;  ///< unless the interval leaves 0 out
 };
 
+/// All pairs, at 1 − (1 − confidence)/pairs each [Bonferroni]: with probability >= confidence all their
+/// intervals hold together.
+std::vector<ComparedPair> compare_columns(std::span<const GammaColumns> columns, double confidence);
+
 /// Several models on the same rows and the same points around them.
 struct CompareResult {
   std::vector<GammaSummary> summaries;  ///< one a model; each interval holds for itself

@@ -13,8 +13,8 @@ namespace harmonia {
 /// How every model is asked; the same for all, so that they can be compared.
 struct ChatParameters {
   double temperature = 0;
-  std::size_t max_tokens = 256;  ///< of an answer
-  std::string system;            ///< system prompt; empty: none
+  std::size_t max_tokens = 256;           ///< of an answer
+  std::string system;                     ///< system prompt; empty: none
   std::optional<std::uint64_t> seed = 1;  ///< sent to the endpoint, repeat r with seed + r; none: not sent
 };
 
@@ -27,11 +27,11 @@ struct ChatQuestion {
 /// What became of a question.
 enum class ChatOutcome {
   answered,
-  refused,    ///< the endpoint will not take this text (HTTP 400, 413, 422); it was not asked again
-  failed,     ///< no answer that can be used, after all tries
-  too_long,   ///< the answer is longer than the client takes
-  empty,      ///< the answer has no text
-  unasked,    ///< a cap on calls or tokens was reached before
+  refused,   ///< the endpoint will not take this text (HTTP 400, 413, 422); it was not asked again
+  failed,    ///< no answer that can be used, after all tries
+  too_long,  ///< the answer is longer than the client takes
+  empty,     ///< the answer has no text
+  unasked,   ///< a cap on calls or tokens was reached before
 };
 /// The name that results use.
 std::string chat_outcome_name(ChatOutcome outcome);
@@ -40,10 +40,11 @@ std::string chat_outcome_name(ChatOutcome outcome);
 struct ChatAnswer {
   ChatOutcome outcome = ChatOutcome::unasked;
   std::string text;
-  std::string reason;         ///< in a line, if there is no answer
-  std::string finish;         ///< why the model ended: "stop", "length", or what the endpoint says
-  std::uint64_t tokens = 0;   ///< that the endpoint counted for question and answer; 0 if it does not say
-  std::uint64_t calls = 0;    ///< requests that were made for it; 0 if it was stored before
+  std::string reason;  ///< in a line, if there is no answer
+  std::string finish;  ///< why the model ended: "stop", "length", or what the endpoint says
+  std::uint64_t tokens =
+      0;  ///< that the endpoint counted for question and answer, also if it was stored; 0 if it does not say
+  std::uint64_t calls = 0;  ///< requests that were made for it; 0 if it was stored before
 };
 
 /// Anything that answers prompts.

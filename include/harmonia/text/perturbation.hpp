@@ -12,13 +12,14 @@ namespace harmonia {
 
 /// Ways to change a prompt by little. Each makes a ball of its own, and is reported apart from the others.
 enum class PromptFamily {
-  appended,    ///< a blank and 1 to 3 control characters after the prompt, as the paper's authors do
-  inserted,    ///< 1 to 3 control characters anywhere
-  invisible,   ///< 1 to 3 zero-width characters anywhere
-  whitespace,  ///< 1 to 3 more blanks, tabs or line ends where there is one, or at an end
-  typing,      ///< one letter left out, doubled, exchanged with its neighbour, or hit beside it
-  letter_case, ///< 1 to 3 letters in the other case
-  utf8,        ///< a blank and 1 to 3 characters with code points 32 to 500 after the prompt
+  appended,     ///< a blank and 1 to 3 control characters after the prompt, as the paper's authors do
+  inserted,     ///< 1 to 3 control characters anywhere
+  invisible,    ///< 1 to 3 zero-width characters anywhere
+  whitespace,   ///< 1 to 3 more blanks, tabs or line ends where there is one, or at an end
+  typing,       ///< one letter left out, doubled, exchanged with its neighbour, or hit beside it
+  letter_case,  ///< 1 to 3 letters in the other case
+  utf8,  ///< a blank and 1 to 3 characters with code points 0 to 500 after the prompt, as in the authors'
+         ///< ascent
 };
 
 /// What is known of every family.

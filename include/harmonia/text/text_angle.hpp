@@ -42,6 +42,9 @@ TrustBand trust_band(double paper_value);
 /// The name that results use.
 std::string_view band_name(TrustBand band);
 
+/// √(Σ‖v − mean‖²/(n − 1)) of the rows' unit vectors: how far they are from their mean. 0 for fewer than two.
+double text_scatter(MatrixView<const float> rows);
+
 /// How far the answers to variants of a prompt are from its own answer; angles in radians.
 struct TextGamma {
   std::size_t variants = 0;
@@ -62,6 +65,9 @@ struct TextGamma {
   /// √(γ² − s₀²): what is left of gamma; 0 where the floor explains it all. None without repeats.
   std::optional<double> excess;
 };
+
+/// The band of the plain value, which is what the authors' program judges.
+TrustBand band_of(const TextGamma& gamma);
 
 /// A mean of answers this short or shorter is no direction to rely on.
 constexpr double kShortResultant = 0.5;

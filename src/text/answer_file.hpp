@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harmonia/core/rows.hpp"
+#include "harmonia/text/chat.hpp"
+#include "sqlite_file.hpp"
+
+namespace harmonia {
+
+/// The tables of a store of answers and embeddings. Every put is there after the process is killed.
+class AnswerFile {
+ public:
+  /// Throws Error(input) if it is no such store or cannot be written.
+  explicit AnswerFile(const std::string& path);
+
+  /// The number of who asks so, and of who embeds so; entered if they are new.
+  std::uint64_t asker(std::string_view address, std::string_view model, std::string_view parameters) const;
+  std::uint64_t embedder(std::string_view name) const;
+
+  std::optional<ChatAnswer> find(std::uint64_t asker, const ChatQuestion& question);
+  /// Stores an answer of an outcome that would come again; what another process stored meanwhile stays.
+  void put(std::uint64_t asker, const ChatQuestion& question, const ChatAnswer& answer);
+
+  /// Empty: it is not there.
+  std::vector<float> find(std::uint64_t embedder, const std::string& text);
+  void put(std::uint64_t embedder, std::span<const std::string> texts, const Matrix<float>& rows);
+
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  std::uint64_t the_number(SqliteStatement& find) const;
+
+  SqliteFile file_;
+  SqliteStatement find_answer_, put_answer_, find_embedding_, put_embedding_;
+};
+
+}  // namespace harmonia

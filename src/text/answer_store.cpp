@@ -1,0 +1,124 @@
+#include "harmonia/text/answer_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "answer_file.hpp"
+#include "distinct_texts.hpp"
+#include "harmonia/core/error.hpp"
+#include "openai_json.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kEmbeddedAtOnce = 512;  // of which nothing is kept if the process is killed
+
+class StoredChat final : public Chat {
+ public:
+  StoredChat(AnswerFile& file, Chat& chat, const std::string& address, const ChatParameters& parameters)
+      : file_(file), chat_(chat), asker_(file.asker(address, chat.name(), parameters_text(parameters))) {}
+
+  const std::string& name() const override { return chat_.name(); }
+
+  void ask(std::span<const ChatQuestion> questions,
+           const std::function<void(std::size_t, ChatAnswer)>& taken) override {
+    std::vector<ChatQuestion> open;
+    std::vector<std::vector<std::size_t>> places;  // of every open question: it may be there several times
+    std::map<std::pair<std::string_view, std::size_t>, std::size_t> found;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      const ChatQuestion& question = questions[i];
+      const auto same = found.find({question.text, question.repeat});
+      if (same != found.end()) {
+        places[same->second].push_back(i);
+      } else if (std::optional<ChatAnswer> answer = file_.find(asker_, question)) {
+        taken(i, std::move(*answer));
+      } else {
+        found.emplace(std::pair(std::string_view(question.text), question.repeat), open.size());
+        open.push_back(question);
+        places.push_back({i});
+      }
+    }
+    if (open.empty()) return;
+    chat_.ask(open, [&](std::size_t number, ChatAnswer answer) {
+      file_.put(asker_, open[number], answer);  // first: whoever saw it does not ask again
+      for (const std::size_t place : places[number]) {
+        taken(place, answer);
+        answer.calls = 0;
+      }
+    });
+  }
+
+ private:
+  AnswerFile& file_;
+  Chat& chat_;
+  std::uint64_t asker_;
+};
+
+class StoredEmbedder final : public Embedder {
+ public:
+  StoredEmbedder(AnswerFile& file, Embedder& embedder)
+      : file_(file), embedder_(embedder), number_(file.embedder(embedder.name())) {}
+
+  const std::string& name() const override { return embedder_.name(); }
+
+  Matrix<float> embed(std::span<const std::string> texts) override {
+    const DistinctTexts distinct(texts);
+    std::vector<std::vector<float>> rows;
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < distinct.texts.size(); ++i) {
+      rows.push_back(file_.find(number_, distinct.texts[i]));
+      if (rows.back().empty()) open.push_back(i);
+    }
+    for (std::size_t first = 0; first < open.size(); first += kEmbeddedAtOnce) {
+      const std::span some = std::span(open).subspan(first, std::min(kEmbeddedAtOnce, open.size() - first));
+      embed_new(distinct.texts, some, rows);
+    }
+    Matrix<float> all(rows.size(), rows.empty() ? 0 : rows[0].size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].size() != all.columns()) {
+        throw Error(
+            ErrorCode::input,
+            fmt::format("{}: embeddings of {} have {} and {} numbers; expected one model of that name",
+                        file_.path(), name(), all.columns(), rows[i].size()));
+      }
+      std::ranges::copy(rows[i], all.row(i));
+    }
+    return distinct.spread(all);
+  }
+
+ private:
+  void embed_new(std::span<const std::string> texts, std::span<const std::size_t> places,
+                 std::vector<std::vector<float>>& rows) {
+    std::vector<std::string> asked;
+    for (const std::size_t place : places) asked.push_back(texts[place]);
+    const Matrix<float> answer = embedder_.embed(asked);
+    file_.put(number_, asked, answer);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      rows[places[i]].assign(answer.row(i), answer.row(i) + answer.columns());
+  }
+
+  AnswerFile& file_;
+  Embedder& embedder_;
+  std::uint64_t number_;
+};
+
+}  // namespace
+
+AnswerStore::AnswerStore(const std::string& path) : file_(std::make_unique<AnswerFile>(path)) {}
+AnswerStore::~AnswerStore() = default;
+
+std::unique_ptr<Chat> AnswerStore::stored(Chat& chat, const std::string& address,
+                                          const ChatParameters& parameters) {
+  return std::make_unique<StoredChat>(*file_, chat, address, parameters);
+}
+
+std::unique_ptr<Embedder> AnswerStore::stored(Embedder& embedder) {
+  return std::make_unique<StoredEmbedder>(*file_, embedder);
+}
+
+}  // namespace harmonia
