@@ -411,7 +411,7 @@ embedder_path() {
 install_embedder() {
   local folder work python
   folder=$(embedder_path)
-  [ ! -e "$folder/complete" ] || return 0
+  if [ -e "$folder/complete" ] && [ "$cache/embedder" -ef "$folder" ]; then return 0; fi
   mkdir -p "$cache"
   exec 9>"$cache/lock"
   flock 9
@@ -433,6 +433,7 @@ install_embedder() {
     mv "$work/kept" "$folder"
     rm -rf "$work"
   fi
+  ln -sfn "$folder" "$cache/embedder"  # where the program looks for it
   exec 9>&-
 }
 
