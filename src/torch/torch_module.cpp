@@ -16,6 +16,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "torch_interface.hpp"
+#include "traced_flags.hpp"
 
 namespace harmonia {
 namespace {
@@ -37,6 +38,7 @@ torch::jit::Module load(TorchRequest& request, c10::Device device) {
     if (!module.find_method("forward")) throw std::runtime_error("it has no method 'forward'");
     module.eval();
     for (const at::Tensor& parameter : module.parameters()) parameter.requires_grad_(false);
+    forbid_tf32(module);
     return module;
   } catch (const std::exception& error) {
     throw Error(ErrorCode::input, fmt::format("model {} cannot be loaded by libtorch {}: {}", request.path,
