@@ -38,7 +38,6 @@ torch::jit::Module load(TorchRequest& request, c10::Device device) {
     if (!module.find_method("forward")) throw std::runtime_error("it has no method 'forward'");
     module.eval();
     for (const at::Tensor& parameter : module.parameters()) parameter.requires_grad_(false);
-    forbid_tf32(module);
     return module;
   } catch (const std::exception& error) {
     throw Error(ErrorCode::input, fmt::format("model {} cannot be loaded by libtorch {}: {}", request.path,
@@ -77,6 +76,7 @@ class TorchModel final : public Model, public Differentiable {
         module_(load(request, device_)),
         type_(type_of(module_)) {
     module_ = frozen(module_);
+    forbid_tf32(module_);
     info_.name = request.path;
     info_.kind = "torch";
     info_.sha256 = request.sha256;
