@@ -16,6 +16,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "torch_interface.hpp"
+#include "traced_flags.hpp"
 
 namespace harmonia {
 namespace {
@@ -75,6 +76,7 @@ class TorchModel final : public Model, public Differentiable {
         module_(load(request, device_)),
         type_(type_of(module_)) {
     module_ = frozen(module_);
+    forbid_tf32(module_);
     info_.name = request.path;
     info_.kind = "torch";
     info_.sha256 = request.sha256;
