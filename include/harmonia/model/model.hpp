@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,10 +52,10 @@ class Model {
   /// x: rows × inputs, in info().scalar. y: rows × outputs. Throws Error(model) when there is no answer.
   /// Safe to call from several threads if info().reentrant.
   virtual void evaluate(RowsView x, MutableRowsView y) const = 0;
-  /// Where the rows of the next call of evaluate(), `rows` at most, are best written: memory of the model,
-  /// which that call spoils, for one that hands its rows on. Never of a model that is reentrant: the memory
-  /// is there once. Null: anywhere.
-  virtual void* batch_memory(std::size_t /*rows*/) const { return nullptr; }
+  /// Where the rows of a call of evaluate(), `rows` at most, are best written, for a model that hands its
+  /// rows on: memory of its own, which it uses for nothing else while this is held, and which that call
+  /// spoils. Null: anywhere, and so for every model that is reentrant.
+  virtual std::shared_ptr<void> batch_memory(std::size_t /*rows*/) const { return nullptr; }
   /// Whether it is better asked for points to make: it computes elsewhere, and rows are long to send.
   virtual bool makes_points() const { return false; }
   /// As evaluate(), of points that it makes; only where makes_points().
