@@ -21,6 +21,7 @@
 #include "report_command.hpp"
 #include "stability_command.hpp"
 #include "sweep_command.hpp"
+#include "text_command.hpp"
 #include "train_command.hpp"
 
 namespace {
@@ -65,6 +66,7 @@ int main(int argc, char** argv) {
     harmonia::add_alignment_command(program, argc, argv);
     harmonia::add_map_command(program, argc, argv);
     harmonia::add_attack_command(program, argc, argv);
+    harmonia::add_text_command(program, argc, argv);
     harmonia::add_train_command(program);
     harmonia::add_project_command(program);
     harmonia::add_gate_command(program, code);
