@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from functools import partial
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import numpy as np
@@ -84,9 +85,7 @@ class Asker:
         if self._pool is None:
             for question in questions:
                 yield question, (
-                    self._taken(question[0], lambda text=question[0]: self._ask(text))
-                    if self._budget.spend()
-                    else _UNASKED
+                    self._taken(question[0], partial(self._ask, question[0])) if self._budget.spend() else _UNASKED
                 )
             return
         from concurrent.futures import as_completed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Numbers of a row, in the order of to_frame().
 NUMBERS = ("gamma", "low", "high", "plain", "floor", "excess", "resultant", "paper", "isotropy")
+
+#: Counts of a row.
+COUNTS = ("variants", "changed", "failed", "calls")
 
 
 @dataclass(frozen=True)
@@ -51,19 +54,11 @@ class TextSummary:
 
     @staticmethod
     def of(told: dict[str, Any]) -> "TextSummary":
-        gamma = told["gamma"]
-        means = {name: _number(told[name]["mean"]) for name in ("floor", "excess", "resultant", "isotropy")}
-        return TextSummary(
-            told["family"],
-            gamma["prompts"],
-            told["marked"],
-            *(_number(gamma[end]) for end in ("mean", "low", "high")),
-            **means,
-            variants=told["variants"],
-            changed=told["changed"],
-            bands=told["bands"],
-            settling=tuple(told["settling_radians"]),
-        )
+        gamma, others = told["gamma"], ("floor", "excess", "resultant", "isotropy")
+        numbers: dict[str, Any] = {name: _number(told[name]["mean"]) for name in others}
+        numbers.update({name: _number(gamma[name]) for name in ("mean", "low", "high")})
+        numbers.update({name: told[name] for name in ("family", "marked", "variants", "changed", "bands")})
+        return TextSummary(prompts=gamma["prompts"], settling=tuple(told["settling_radians"]), **numbers)
 
 
 class TextResult(_Written):
@@ -102,6 +97,12 @@ class TextResult(_Written):
         self.family: NDArray[np.str_] = np.array([row["family"] for row in rows])
         """Of variants."""
         self.prompt: list[str] = [row["prompt"] for row in rows]
+        self.id: Optional[list[str]] = [row.get("id", "") for row in rows] if any("id" in row for row in rows) else None
+        """The prompts' ids, if their file has them."""
+        self.domain: Optional[list[str]] = (
+            [row.get("domain", "") for row in rows] if any("domain" in row for row in rows) else None
+        )
+        """The prompts' domains, if their file has them."""
         self.answer: list[str] = [row["answer"] for row in rows]
         """To the prompt itself."""
         self.gamma: NDArray[np.float64] = field("gamma")
@@ -173,19 +174,8 @@ class TextResult(_Written):
         """
         import pandas as pd
 
-        names = (
-            "family",
-            "prompt",
-            "answer",
-            *NUMBERS,
-            "band",
-            "variants",
-            "changed",
-            "failed",
-            "calls",
-            "outcome",
-            "reason",
-        )
+        told = [name for name in ("id", "domain") if getattr(self, name) is not None]
+        names = (*told, "family", "prompt", "answer", *NUMBERS, *COUNTS, "band", "outcome", "reason")
         index = pd.Index(self.row, name="row") if self._index is None else self._index.take(self.row)
         return pd.DataFrame({name: getattr(self, name) for name in names}, index=index)
 

@@ -12,10 +12,12 @@ import time
 import traceback
 import urllib.request
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from support.chat_stand_in import embedding, running
 
 import harmonia as hm
 
@@ -130,6 +132,58 @@ def test_numbers_are_those_of_numpy():
     assert result.isotropy[0] == pytest.approx(float(unit(asked.mean(axis=0)) @ prompt[0]), abs=1e-6)
 
 
+def test_agrees_with_the_program(harmonia, tmp_path, root):
+    """The same endpoint asked by the program and by a function: the same numbers, and results of one form."""
+    (tmp_path / "prompts.csv").write_text("prompt,id\nWhere does it go?,p1\nWhy is it so?,p2\n2 + 2,p3\n")
+    options = [
+        "--family",
+        "appended,typing",
+        "--variants",
+        7,
+        "--seed",
+        4,
+        "--convention",
+        "paper",
+        "--confidence",
+        0.9,
+    ]
+    with running(lambda body, asked: wordy(body["messages"][-1]["content"])) as (url, _):
+        told = ["--chat", url, "--model", "m", "--embed", url, "--prompts", tmp_path / "prompts.csv", "--no-store"]
+        done = harmonia("text", *told, *options, "--json", tmp_path / "result.json")
+        assert done.returncode == 0, done.stderr
+
+        def ask(prompt):
+            body = {"messages": [{"role": "user", "content": prompt}]}
+            return posted(url + "/chat/completions", body)["choices"][0]["message"]["content"]
+
+        with pytest.warns(hm.HarmoniaWarning, match="1 row without a value"):
+            result = hm.text.gamma(
+                ask,
+                lambda texts: [embedding(text) for text in texts],
+                tmp_path / "prompts.csv",
+                families=("appended", "typing"),
+                variants=7,
+                seed=4,
+                convention="paper",
+                confidence=0.9,
+                workers=4,
+            )
+    program, mine = json.loads((tmp_path / "result.json").read_text()), result.to_dict()
+    for told in (program, mine):
+        jsonschema.validate(told, json.loads((root / "docs" / "result.schema.json").read_text()))
+        for row in told["rows"] + told["summary"]["families"]:
+            for field in ("model", "calls", "tokens"):
+                row.pop(field, None)
+    assert mine["rows"] == program["rows"] and mine["summary"]["families"] == program["summary"]["families"]
+    assert result.id == ["p1", "p1", "p2", "p2", "p3", "p3"] and np.nanmax(result.gamma) > 0
+
+
+def posted(url, body):
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=120) as reply:
+        return json.load(reply)
+
+
 @pytest.mark.parametrize("workers", [2, 8])
 def test_threads_change_nothing(workers):
     one, several = (hm.text.gamma(wordy, spread, PROMPTS, families="all", workers=w, seed=3) for w in (1, workers))
@@ -201,7 +255,7 @@ def test_json_pages_pickles_and_files(tmp_path):
     (tmp_path / "prompts.csv").write_text("prompt,id\nFirst one?,p1\nSecond?,p2\n")
     read = hm.text.gamma(moved, at_angles, tmp_path / "prompts.csv", variants=5)
     np.testing.assert_array_equal(read.gamma, result.gamma)
-    assert [row["id"] for row in read.to_dict()["rows"]] == ["p1", "p2"]
+    assert read.id == ["p1", "p2"] and read.to_frame()["id"].tolist() == read.id and result.id is None
 
 
 def test_plots(tmp_path):
@@ -537,15 +591,11 @@ def test_the_local_embedder(minilm, monkeypatch):
 
 
 def test_a_language_model_through_a_function(llama_server, minilm):
-    """SmolLM2 at temperature 0 on loopback, asked by a function of four threads: the same prompt gives the same answer."""
+    """SmolLM2 at temperature 0 on loopback, asked by a function in four threads."""
 
     def smollm2(prompt):
         body = {"messages": [{"role": "user", "content": prompt}], "temperature": 0, "max_tokens": 12, "seed": 1}
-        request = urllib.request.Request(
-            llama_server + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=120) as reply:
-            return json.load(reply)["choices"][0]["message"]["content"]
+        return posted(llama_server + "/v1/chat/completions", body)["choices"][0]["message"]["content"]
 
     prompts = ["What is the capital of France?", "Blue seven under which Tuesday?"]
     result = hm.text.gamma(smollm2, f"local:{minilm}", prompts, variants=4, repeats=1, workers=4)
