@@ -2,12 +2,12 @@
 
 >>> import harmonia
 >>> def ask(prompt):  # your model: takes a prompt, returns the answer
-...     return "Paris" if "France" in prompt else "I think it is " + prompt[-1:]
+...     return "Paris." if "France" in prompt else "Perhaps " + prompt[::-1]
 >>> def embed(texts):  # your embedder: takes a list, returns a row a text
-...     return [[1.0, len(text)] for text in texts]
+...     return [[1.0, len(text) / 10] for text in texts]
 >>> result = harmonia.text.gamma(ask, embed, ["The capital of France?", "The capital of Atlantis?"])
 >>> result.gamma.round(3), result.changed
-(array([0., 0.]), array([ 0, 10]))
+(array([0.   , 0.026]), array([ 0, 10]))
 
 gamma is the angle between the embedding of the answer and the mean of the answers to small changes of the prompt: 0 for
 an answer that stays the same. Low gamma is steady, which is not the same as true.
@@ -147,7 +147,7 @@ def compare(
     >>> import harmonia
     >>> models = {"small": lambda prompt: prompt[-2:], "large": lambda prompt: "4"}
     >>> embed = lambda texts: [[9.0, ord(text[0])] for text in texts]
-    >>> result = harmonia.text.compare(models, embed, [f"{i} + 2?" for i in range(8)])
+    >>> result = harmonia.text.compare(models, embed, [f"{i} + 2?" for i in range(12)])
     >>> result.ranking
     [['large'], ['small']]
 
@@ -237,7 +237,7 @@ def variants(prompt: str, family: str = "appended", count: int = 10, seed: int =
 
     >>> import harmonia
     >>> harmonia.text.variants("Hello", "case", count=3)
-    ['HEllo', 'hELlo', 'heLlo']
+    ['heLlO', 'hellO', 'hElLo']
 
     More of them leave the first ones as they are. A prompt without letters has none of "typing" and "case".
     """
