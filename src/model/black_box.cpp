@@ -18,6 +18,7 @@ constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of 
 constexpr std::size_t kWaveAlone = 4096;      // points, and one batch at least: what the caches hold
 constexpr std::size_t kWaveOfThread = 16384;  // of several, so that they seldom wait for each other
 constexpr std::size_t kBatchesOfThread = 4;   // of several, so that one which is late costs little
+constexpr std::size_t kRowsTogether = 8;      // in a batch at least, if rows are not to be cut
 constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that many points take longer
 
 }  // namespace
@@ -46,9 +47,12 @@ class BlackBox::SendingWorker final : public Worker {
     first_.assign(1, 0);
     column_.clear();
     value_.clear();
+    centre_.clear();
+    paired_ = requests.front().ball->shape().paired;
     for (auto request = requests.begin(); base_.size() < count; ++request, skip = 0) {
       const RowBall& ball = *request->ball;
       last_ = {};  // of another row
+      const std::uint32_t centre = base_of(ball, {});
       if (request->centre && skip == 0) put(ball, 0, {});
       if (request->centre && skip > 0) --skip;
       const std::size_t points = ball.shape().points();
@@ -57,12 +61,13 @@ class BlackBox::SendingWorker final : public Worker {
         const std::uint64_t unit = request->unit(i);
         for (; p < points && base_.size() < count; ++p) put(ball, unit, ball.place(unit, p));
       }
+      centre_.resize(base_.size(), centre);
     }
   }
 
   void ask(MatrixView<double> y) override {
     const MatrixView<const T> bases{bases_.data(), bases_.size() / inputs_, inputs_};
-    model_.evaluate_made({bases, base_, first_, column_, value_}, y);
+    model_.evaluate_made({bases, base_, first_, column_, value_, centre_, paired_}, y);
   }
 
  private:
@@ -115,7 +120,8 @@ class BlackBox::SendingWorker final : public Worker {
   const Model& model_;
   std::size_t inputs_;
   std::vector<T> bases_;
-  std::vector<std::uint32_t> base_, column_;
+  std::vector<std::uint32_t> base_, column_, centre_;
+  bool paired_ = false;
   std::vector<std::size_t> first_;
   std::vector<double> value_, direction_;
   std::array<Base, 2> last_;
@@ -341,12 +347,26 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
   }
   if (total == 0) return;
   const std::uint64_t size = batch_size(total, requests.front().ball->shape().points());
+  const auto request_of = [&](std::uint64_t point) {
+    return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), point) - starts.begin()) - 1;
+  };
+  // A model that makes points may do better with a unit's points together, and with a row's if these are few.
+  const auto start_of = [&](std::uint64_t batch) {
+    const std::uint64_t first = std::min(batch * size, total);
+    if (!model_.makes_points() || first == total) return first;
+    const std::size_t r = request_of(first);
+    const std::uint64_t at = first - starts[r], all = requests[r].points();
+    if (at == 0) return first;
+    if (all <= size / kRowsTogether) return starts[r] + all;
+    const std::uint64_t centre = requests[r].centre ? 1 : 0, points = requests[r].ball->shape().points();
+    return starts[r] + centre + divide_up(at - centre, points) * points;
+  };
   pool_.run(divide_up(total, size), [&](std::size_t worker, std::size_t batch) {
     if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-    const std::uint64_t first = batch * size;
-    const std::size_t count = std::min(size, total - first);
-    const auto next = std::upper_bound(starts.begin(), starts.end(), first);
-    const auto r = static_cast<std::size_t>(next - starts.begin()) - 1;
+    const std::uint64_t first = start_of(batch);
+    const std::size_t count = start_of(batch + 1) - first;
+    if (count == 0) return;
+    const std::size_t r = request_of(first);
     const MatrixView<double> y = answers.slice(first, count);
     run_.ledger.spend(count);
     workers_[worker]->make_room();

@@ -28,6 +28,7 @@ struct ModelInfo {
   std::size_t preferred_batch = 0;     ///< rows a call that suit it; 0: no preference
   std::string sha256;                  ///< of its file, in hexadecimal; empty: there is no file
   std::string warning;                 ///< a sentence on why its numbers may mislead; empty: none
+  std::string fast_path;               ///< how pairs of points are answered sooner, "none: why"; empty: not asked
   std::vector<std::string> features;   ///< names of its inputs, if it has them
   std::vector<std::string> classes;    ///< names of its classes in the order of its outputs, if it has them
 };
@@ -40,6 +41,8 @@ struct PointsToMake {
   std::span<const std::size_t> first;     ///< of every point: its first replacement; and how many there are
   std::span<const std::uint32_t> column;  ///< of every replacement
   std::span<const double> value;          ///< of every replacement; the model's type holds it
+  std::span<const std::uint32_t> centre;  ///< of every point: the row of `bases` that its ball is around
+  bool paired = false;  ///< but for centres, a point is followed by its mirror image, or follows it
 
   std::size_t points() const { return base.size(); }
 };
