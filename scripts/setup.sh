@@ -22,7 +22,7 @@ cd "$(dirname "$0")/.."
 
 # python3 runs the example model of README.md.
 build_packages=(g++ cmake ninja-build pkg-config ccache python3
-  libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libssl-dev libboost-dev libeigen3-dev
+  libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libssl-dev libicu-dev libboost-dev libeigen3-dev
   libpugixml-dev libpng-dev libjpeg62-turbo-dev libstb-dev libsqlite3-dev libcpp-httplib-dev)
 # npm fetches ONNX Runtime and what bundles the report's page. A Node.js from elsewhere brings its own, beside which Debian's cannot be installed.
 command -v npm >/dev/null || build_packages+=(nodejs npm)
@@ -411,7 +411,7 @@ embedder_path() {
 install_embedder() {
   local folder work python
   folder=$(embedder_path)
-  [ ! -e "$folder/complete" ] || return 0
+  if [ -e "$folder/complete" ] && [ "$cache/embedder" -ef "$folder" ]; then return 0; fi
   mkdir -p "$cache"
   exec 9>"$cache/lock"
   flock 9
@@ -433,6 +433,7 @@ install_embedder() {
     mv "$work/kept" "$folder"
     rm -rf "$work"
   fi
+  ln -sfn "$folder" "$cache/embedder"  # where the program looks for it
   exec 9>&-
 }
 

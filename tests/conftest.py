@@ -1,5 +1,6 @@
 """What the Python tests share. HARMONIA_PROGRAM and HARMONIA_BUILD_DIR override where the build is looked for."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -84,3 +85,19 @@ def llama_server():
     """The address of a server of SmolLM2-135M-Instruct."""
     with running_llama_server(cached("llm")) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def embed_texts(build_dir: Path):
+    """What the local embedder makes of texts: embed_texts("tokens", folder, texts, 256), or "embed" and threads.
+
+    The result of subprocess.run, its output in bytes.
+    """
+    path = build_dir / "tests" / "harmonia_embed_texts"
+    assert path.is_file(), f"no program at {path}; run 'make build' first"
+
+    def run(what: str, folder, texts: list[str], number: int) -> subprocess.CompletedProcess:
+        command = [path, what, folder, str(number)]
+        return subprocess.run(command, input=json.dumps(texts).encode(), capture_output=True, timeout=600)
+
+    return run

@@ -22,6 +22,7 @@
 #include "serve_command.hpp"
 #include "stability_command.hpp"
 #include "sweep_command.hpp"
+#include "text_command.hpp"
 #include "train_command.hpp"
 
 namespace {
@@ -66,6 +67,7 @@ int main(int argc, char** argv) {
     harmonia::add_alignment_command(program, argc, argv);
     harmonia::add_map_command(program, argc, argv);
     harmonia::add_attack_command(program, argc, argv);
+    harmonia::add_text_command(program, argc, argv);
     harmonia::add_train_command(program);
     harmonia::add_project_command(program);
     harmonia::add_gate_command(program, code);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <utility>
 
 #include "harmonia/core/error.hpp"
 
@@ -33,8 +35,10 @@ std::string read_model_file(const std::string& path) {
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(ErrorCode::usage, fmt::format("model {}: {}", path, std::strerror(errno)));
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) throw Error(ErrorCode::usage, fmt::format("model {} cannot be read to its end", path));
+  std::ostringstream all;
+  all << in.rdbuf();
+  std::string bytes = std::move(all).str();
+  if (all.bad()) throw Error(ErrorCode::usage, fmt::format("model {} cannot be read to its end", path));
   return bytes;
 }
 

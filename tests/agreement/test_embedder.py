@@ -1,4 +1,4 @@
-"""The ONNX file of scripts/embedder_onnx.py against sentence-transformers, the reference: tests/data/make_minilm.py wrote its answers."""
+"""The ONNX file of scripts/embedder_onnx.py against sentence-transformers, whose answers tests/data/make_minilm.py wrote."""
 
 import json
 

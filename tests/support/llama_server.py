@@ -24,6 +24,7 @@ from pathlib import Path
 MODEL = "SmolLM2-135M-Instruct"
 SLOTS = 4
 TOKENS_PER_SLOT = 1024
+THREADS = 1  # they wait for each other without rest: where the machine is busy, two are ten times slower than one
 
 
 def is_ready(url: str) -> bool:
@@ -49,8 +50,8 @@ def running_llama_server(folder: Path | str, *options: str, ready_seconds: float
     with tempfile.TemporaryDirectory() as place, open(os.path.join(place, "log"), "w+") as log:
         server = subprocess.Popen(
             [folder / "llama-server", "--model", model, "--alias", MODEL, "--host", "127.0.0.1", "--port", "0", "--offline",
-             "--threads", "1", "--threads-batch", "1", "--parallel", str(SLOTS), "--ctx-size", str(SLOTS * TOKENS_PER_SLOT),
-             "--no-ui", *options],
+             "--threads", str(THREADS), "--threads-batch", str(THREADS), "--parallel", str(SLOTS),
+             "--ctx-size", str(SLOTS * TOKENS_PER_SLOT), "--no-ui", *options],
             cwd=place, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         try:
             url, deadline = "", time.monotonic() + ready_seconds
