@@ -155,7 +155,7 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
       ->check(CLI::Range(1, 256))
       ->group("Measuring");
   app.add_option("--max-pending", o.queue.most_pending, "measurements that may wait; further ones are left out [100]")
-      ->check(CLI::Range(0, 1000000))
+      ->check(CLI::Range(1, 1000000))
       ->group("Measuring");
   app.add_option("--keep", o.queue.kept, "results that are kept, the last ones [10000]")
       ->check(CLI::Range(1, 100000000))

@@ -71,7 +71,7 @@ void ConversationQueue::enter(const std::string& id, ConversationTask task) {
     if (closed_) {
       why = "the gateway ends";
     } else if (waiting_.size() >= options_.most_pending) {
-      why = fmt::format("{} wait already", counted(waiting_.size(), "measurement"));
+      why = fmt::format("the queue is full: {} wait", counted(waiting_.size(), "measurement"));
     } else {
       waiting_.push_back({id, std::move(task)});
     }
