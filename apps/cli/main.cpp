@@ -19,6 +19,7 @@
 #include "persistence_command.hpp"
 #include "project_command.hpp"
 #include "report_command.hpp"
+#include "serve_command.hpp"
 #include "stability_command.hpp"
 #include "sweep_command.hpp"
 #include "text_command.hpp"
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
     harmonia::add_gate_command(program, code);
     harmonia::add_card_command(program);
     harmonia::add_report_command(program);
+    harmonia::add_serve_command(program);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);

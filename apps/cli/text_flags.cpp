@@ -5,38 +5,15 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "key_flags.hpp"
 #include "options.hpp"
 
 namespace harmonia {
 namespace {
-
-constexpr std::size_t kLongestKey = 1 << 16;
-
-// A key is text that nobody may see: no message repeats it.
-std::string read_key(const std::string& variable, const std::string& file, const char* option) {
-  std::string key;
-  if (!variable.empty()) {
-    const char* const value = std::getenv(variable.c_str());
-    if (value == nullptr || *value == '\0')
-      throw Error(ErrorCode::usage,
-                  fmt::format("{}-env {}: no such variable in the environment", option, variable));
-    key = value;
-  } else if (!file.empty()) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw Error(ErrorCode::usage, fmt::format("{}-file {}: cannot be read", option, file));
-    key.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  key = trim(key);
-  if (key.size() > kLongestKey || key.find_first_of("\r\n") != std::string::npos)
-    throw Error(ErrorCode::usage, fmt::format("the key of {} is not one line", option));
-  return key;
-}
 
 // What scripts/setup.sh embedder makes.
 std::string usual_folder() {

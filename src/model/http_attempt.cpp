@@ -97,16 +97,20 @@ void FreeCurlHandle::operator()(CURL* handle) const {
   curl_easy_cleanup(handle);
 }
 
-CurlHeaders make_curl_headers(const HttpOptions& options) {
-  check(options);
+CurlHeaders make_curl_headers(std::span<const std::string> lines) {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);  // once, by whoever is first
   if (initialised != CURLE_OK) throw Error(ErrorCode::model, "libcurl cannot be initialised");
   CurlHeaders headers;
-  append_header(headers, "Content-Type: application/json");
-  append_header(headers, "Accept: application/json");
   append_header(headers, "Expect:");  // else a large body waits a second for a leave that few servers give
-  for (const std::string& header : options.headers) append_header(headers, header);
+  for (const std::string& line : lines) append_header(headers, line);
   return headers;
+}
+
+CurlHeaders make_curl_headers(const HttpOptions& options) {
+  check(options);
+  std::vector<std::string> lines{"Content-Type: application/json", "Accept: application/json"};
+  lines.insert(lines.end(), options.headers.begin(), options.headers.end());
+  return make_curl_headers(lines);
 }
 
 CurlHandle make_curl_handle() {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "http_client.hpp"
@@ -27,6 +28,8 @@ using CurlHeaders = std::unique_ptr<curl_slist, FreeCurlHeaders>;
 /// Initialises libcurl, and makes the headers of every request. Throws Error(usage) for options that cannot
 /// be used.
 CurlHeaders make_curl_headers(const HttpOptions& options);
+/// Initialises libcurl, and makes these headers; "Name:" leaves out one that libcurl would add.
+CurlHeaders make_curl_headers(std::span<const std::string> lines);
 /// A handle for one request at a time; it keeps its connection for the next.
 CurlHandle make_curl_handle();
 

@@ -58,7 +58,7 @@ class Questions final : public TransferWork {
       answer.reason = why_unasked(number);
     } else {
       address_.require_served(attempt, tries);
-      answer = read(attempt, tries);
+      answer = address_.chat_answer(attempt, tries);
       if (attempt.succeeded()) budget_.tokens += answer.tokens > 0 ? answer.tokens : reserved_[number];
       if (answer.outcome == ChatOutcome::failed && !last) return false;
       answer.calls = static_cast<std::uint64_t>(tries);
@@ -80,20 +80,6 @@ class Questions final : public TransferWork {
       return fmt::format("the cap of {} calls is reached", *budget_.most_calls);
     return fmt::format("{} of {} tokens are spent, and the question may take {}", budget_.tokens,
                        budget_.most_tokens.value_or(0), most_tokens(number));
-  }
-
-  ChatAnswer read(const HttpAttempt& attempt, int tries) const {
-    if (attempt.succeeded()) {
-      ChatAnswer answer = read_chat_answer(attempt.body);
-      if (answer.outcome == ChatOutcome::failed) answer.reason += after_tries(tries);
-      return answer;
-    }
-    ChatAnswer answer;
-    answer.outcome = refuses_text(attempt)                      ? ChatOutcome::refused
-                     : attempt.too_long && attempt.status < 300 ? ChatOutcome::too_long
-                                                                : ChatOutcome::failed;
-    answer.reason = address_.failure(attempt, tries);
-    return answer;
   }
 
   const EndpointAddress& address_;

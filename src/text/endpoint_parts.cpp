@@ -8,6 +8,7 @@
 #include "../model/inference_protocol.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "openai_json.hpp"
 
 namespace harmonia {
 namespace {
@@ -86,6 +87,20 @@ void EndpointAddress::require_served(const HttpAttempt& attempt, int tries) cons
     throw Error(ErrorCode::model, fmt::format("{}: {}{}", name_, failure(attempt, tries),
                                               elsewhere ? "; redirects are not followed" : ""));
   }
+}
+
+ChatAnswer EndpointAddress::chat_answer(const HttpAttempt& attempt, int tries) const {
+  if (attempt.succeeded()) {
+    ChatAnswer answer = read_chat_answer(attempt.body);
+    if (answer.outcome == ChatOutcome::failed) answer.reason += after_tries(tries);
+    return answer;
+  }
+  ChatAnswer answer;
+  answer.outcome = refuses_text(attempt)                      ? ChatOutcome::refused
+                   : attempt.too_long && attempt.status < 300 ? ChatOutcome::too_long
+                                                              : ChatOutcome::failed;
+  answer.reason = failure(attempt, tries);
+  return answer;
 }
 
 std::string EndpointAddress::without_secrets(std::string text) const {

@@ -27,6 +27,8 @@ class EndpointAddress {
   std::string failure(const HttpAttempt& attempt, int tries) const;
   /// Throws Error(model) if a status says that no text will be answered: no such key, model or address.
   void require_served(const HttpAttempt& attempt, int tries) const;
+  /// What a chat's attempt came to.
+  ChatAnswer chat_answer(const HttpAttempt& attempt, int tries) const;
 
  private:
   std::string without_secrets(std::string text) const;
