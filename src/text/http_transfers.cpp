@@ -20,6 +20,9 @@ using Clock = std::chrono::steady_clock;
 using Leave = TransferWork::Leave;
 
 constexpr milliseconds kTick{50};  // how often waiting looks whether the run is stopped
+// Answers that are looked after before the next requests are sent: those that come all at once would
+// otherwise keep the server waiting until the last of them is read and stored, round after round.
+constexpr int kBurst = 8;
 
 struct FreeMulti {
   void operator()(CURLM* multi) const {
@@ -155,13 +158,15 @@ class HttpTransfers::Engine {
     require(curl_multi_perform(multi_.get(), &running));
   }
 
-  // Looks after all tries that ended. False: none did.
+  // Looks after some of the tries that ended. False: none did.
   bool settle(TransferWork& work) {
-    bool some = false;
+    int settled = 0;
     int left = 0;
-    while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+    while (settled < kBurst) {
+      const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left);
+      if (message == nullptr) break;
       if (message->msg != CURLMSG_DONE) continue;
-      some = true;
+      ++settled;
       const CURLcode code = message->data.result;
       Job* ended = nullptr;
       curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &ended);
@@ -173,7 +178,7 @@ class HttpTransfers::Engine {
       land(*job);
       end_try(std::move(job), work);
     }
-    return some;
+    return settled > 0;
   }
 
   void end_try(JobPointer job, TransferWork& work) {

@@ -94,13 +94,16 @@ void SqliteFile::check(const Kind& kind) const {
 }
 
 // A log beside the file: readers and a writer do not wait for each other, and a transaction costs no wait for
-// the disk. After a kill nothing is lost; after a loss of power the last ones may be.
+// the disk; that comes when the log of some 40 MB is full, or the file is closed. After a kill nothing is
+// lost; after a loss of power the last ones may be.
 void SqliteFile::use_log() const {
   int code = SQLITE_BUSY;
   // SQLite does not wait for others here by itself.
   for (int waited = 0; waited < kBusyMilliseconds; waited += 10) {
-    code = sqlite3_exec(file_.get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", nullptr,
-                        nullptr, nullptr);
+    code = sqlite3_exec(
+        file_.get(),
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 10000", nullptr,
+        nullptr, nullptr);
     if ((code & 0xff) != SQLITE_BUSY) break;
     sqlite3_sleep(10);
   }
