@@ -117,8 +117,9 @@ def gamma(
     description, size, grey, labels, pixel_range: of images, as the program's options: the file that says how they come
         to the model, "HEIGHTxWIDTH" that they are brought to, whether they are made grey, a file of their labels, and
         where a step that leaves 0 … 255 goes ("free", "symmetric" or "reflect").
-    batch: points held in memory at once.
-    threads: model calls at the same time. A function is called from one thread unless more are asked for.
+    batch: points held in memory at once; of a function, points of a call.
+    threads: model calls at the same time. A function is called from this thread unless more are asked for; the next
+        batch is made ready meanwhile by a thread that does not touch Python, unless 1 is asked for.
     max_evaluations: never ask the model for more rows than this.
     progress: a bar by tqdm (None: where somebody looks at it and it takes long), or a function that is called with
         rows done, rows in all and evaluations.

@@ -1,6 +1,7 @@
 #include "harmonia/core/side_thread.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <cassert>
 #include <system_error>
@@ -45,6 +46,9 @@ void SideThread::finish() {
 }
 
 void SideThread::run() {
+  // Being woken, it does not take its owner's core: where no other is free, the owner does the work.
+  const sched_param priority{};
+  pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return closing_ || work_; });

@@ -401,7 +401,7 @@ def test_rows_that_fail_during_a_call():
         time.sleep(0.002)
         return sines(x)
 
-    with pytest.raises(hm.InputError, match="row 700 .*takes no missing values"):
+    with pytest.raises(hm.InputError, match="row 700, column 3 is missing .*takes no missing values"):
         hm.gamma(function, rows, 0.2, batch=200)
     assert len(calls) > 10
 
