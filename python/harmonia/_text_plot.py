@@ -58,21 +58,18 @@ def plot(result: "TextResult", ax: Any, worst: int) -> Any:
     ax.axvline(s.mean, color="#222222", linewidth=1, label=f"mean {s.mean:.3g}  [{s.low:.3g}, {s.high:.3g}]")
     ax.set_xlim(0, top)
     ax.set_ylim(0, max(1.0, heights.max(initial=0.0)) * 1.7)
-    # Names of the worst prompts, one under the other, each tied to its place on the axis.
+    # The worst prompts: a number on the bar of each, and what the numbers stand for.
     order = known[np.argsort(-values, kind="stable")][: max(0, worst)]
-    for place, i in enumerate(order):
-        bar = heights[min(len(heights) - 1, int(np.searchsorted(bins, result.gamma[i], side="right")) - 1)]
-        text = _short(result.prompt[i]) + (f" ({result.family[i]})" if len(families) > 1 else "")
-        ax.annotate(
-            text,
-            (result.gamma[i], bar),
-            xytext=(0.985, 0.97 - 0.06 * place),
-            textcoords="axes fraction",
-            ha="right",
-            va="top",
-            fontsize=8,
-            arrowprops={"arrowstyle": "-", "color": "#777777", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 1},
-        )
+    places = np.clip(np.searchsorted(bins, result.gamma[order], side="right") - 1, 0, len(heights) - 1)
+    for number, place in enumerate(places, 1):
+        above = int((places[: number - 1] == place).sum())
+        spot = ((bins[place] + bins[place + 1]) / 2, heights[place])
+        ax.annotate(str(number), spot, xytext=(0, 2 + 9 * above), textcoords="offset points", ha="center", fontsize=8)
+    names = [
+        f"{_short(result.prompt[i])}{f' ({result.family[i]})' if len(families) > 1 else ''}  {number}"
+        for number, i in enumerate(order, 1)
+    ]
+    ax.text(0.985, 0.97, "\n".join(names), transform=ax.transAxes, ha="right", va="top", fontsize=8)
     ax.set_xlabel(f"gamma ({result.convention})")
     ax.set_ylabel("prompts")
     ax.yaxis.get_major_locator().set_params(integer=True)

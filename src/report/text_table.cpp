@@ -130,8 +130,8 @@ std::string text_table(const TextRecord& record) {
     if (!model.scores.empty()) text += scores_text(model);
     if (!model.ratings.empty()) text += ratings_text(model);
   }
-  return text + fmt::format("{} calls, {} tokens in {:.1f} s\n", grouped(record.calls),
-                            grouped(record.tokens), record.seconds);
+  const std::string tokens = record.functions ? "" : fmt::format(", {} tokens", grouped(record.tokens));
+  return text + fmt::format("{} calls{} in {:.1f} s\n", grouped(record.calls), tokens, record.seconds);
 }
 
 std::string text_csv(const TextRecord& record) {
