@@ -300,12 +300,13 @@ nlohmann::json compare(const Network& network, const Model& model, const Setting
   for (std::size_t calls = 1; calls < 64; ++calls) calls_seconds += watched.seconds_of(calls);
   const double taken = points / speed[middle] * static_cast<double>(ratios.size());
   fmt::print(
-      "{}{}: {} images, batches of {}: gamma {:.0f} points/s, libtorch {:.0f} images/s, ratio {:.3f} ({:.3f} … "
+      "{}{}: {} images, batches of {}: gamma {:.0f} points/s, libtorch {:.0f} images/s, ratio {:.3f} ({:.3f} "
+      "… "
       "{:.3f}); no call under way {:.2f} % of the time, one {:.1f} %; {:.0f} points/s with one call at a "
       "time\n",
       network.title, differences ? ", by differences" : "", network.images, batch, speed[middle], raw[middle],
-      ratios[middle], ratios.front(),
-      ratios.back(), 100 * (1 - calls_seconds / taken), 100 * watched.seconds_of(1) / taken, alone);
+      ratios[middle], ratios.front(), ratios.back(), 100 * (1 - calls_seconds / taken),
+      100 * watched.seconds_of(1) / taken, alone);
   std::fflush(stdout);
   if (differences) {
     goals.at_least(network.title + ", points/s by differences ÷ images/s", kDifferencesGoal, ratios[middle]);
@@ -334,7 +335,8 @@ void allow_tf32(bool allowed) {
 }
 
 // The error of gamma, of all outputs of some images, relative to the root of the mean square of gamma.
-nlohmann::json precisions(const Network& network, const Model& model, const Settings& settings, Goals& goals) {
+nlohmann::json precisions(const Network& network, const Model& model, const Settings& settings,
+                          Goals& goals) {
   const ModelInfo& info = model.info();
   const Matrix<double> rows = random_rows(settings.small ? 2 : 16, info.inputs);
   std::vector<float> points = points_around(rows, info);

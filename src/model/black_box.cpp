@@ -348,7 +348,8 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
   if (total == 0) return;
   const std::uint64_t size = batch_size(total, requests.front().ball->shape().points());
   const auto request_of = [&](std::uint64_t point) {
-    return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), point) - starts.begin()) - 1;
+    return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), point) - starts.begin()) -
+           1;
   };
   // A model that makes points may do better with a unit's points together, and with a row's if these are few.
   const auto start_of = [&](std::uint64_t batch) {

@@ -19,11 +19,12 @@
 namespace harmonia {
 namespace {
 
-// A function of CUDA's driver or compiler. Neither is linked: libtorch loads both itself, through the first of these
-// libraries, when it wants them.
+// A function of CUDA's driver or compiler. Neither is linked: libtorch loads both itself, through the first
+// of these libraries, when it wants them.
 template <class Function>
 Function* loaded(const char* name) {
-  static const std::array<void*, 3> libraries{dlopen("libcaffe2_nvrtc.so", RTLD_LAZY), dlopen("libnvrtc.so", RTLD_LAZY),
+  static const std::array<void*, 3> libraries{dlopen("libcaffe2_nvrtc.so", RTLD_LAZY),
+                                              dlopen("libnvrtc.so", RTLD_LAZY),
                                               dlopen("libcuda.so.1", RTLD_LAZY)};
   for (void* const library : libraries) {
     void* const found = library != nullptr ? dlsym(library, name) : nullptr;
@@ -34,9 +35,12 @@ Function* loaded(const char* name) {
 
 struct Cuda {
   decltype(nvrtcCreateProgram)* create_program = loaded<decltype(nvrtcCreateProgram)>("nvrtcCreateProgram");
-  decltype(nvrtcCompileProgram)* compile_program = loaded<decltype(nvrtcCompileProgram)>("nvrtcCompileProgram");
-  decltype(nvrtcDestroyProgram)* destroy_program = loaded<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram");
-  decltype(nvrtcGetProgramLogSize)* log_size = loaded<decltype(nvrtcGetProgramLogSize)>("nvrtcGetProgramLogSize");
+  decltype(nvrtcCompileProgram)* compile_program =
+      loaded<decltype(nvrtcCompileProgram)>("nvrtcCompileProgram");
+  decltype(nvrtcDestroyProgram)* destroy_program =
+      loaded<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram");
+  decltype(nvrtcGetProgramLogSize)* log_size =
+      loaded<decltype(nvrtcGetProgramLogSize)>("nvrtcGetProgramLogSize");
   decltype(nvrtcGetProgramLog)* log = loaded<decltype(nvrtcGetProgramLog)>("nvrtcGetProgramLog");
   decltype(nvrtcGetPTXSize)* code_size = loaded<decltype(nvrtcGetPTXSize)>("nvrtcGetPTXSize");
   decltype(nvrtcGetPTX)* code = loaded<decltype(nvrtcGetPTX)>("nvrtcGetPTX");
@@ -53,7 +57,8 @@ const Cuda& cuda() {
 }
 
 void require(CUresult result, const char* what) {
-  if (result != CUDA_SUCCESS) throw std::runtime_error(fmt::format("{}: CUDA error {}", what, static_cast<int>(result)));
+  if (result != CUDA_SUCCESS)
+    throw std::runtime_error(fmt::format("{}: CUDA error {}", what, static_cast<int>(result)));
 }
 
 // The architecture of the current GPU, as the compiler names it.
@@ -61,8 +66,10 @@ std::string target() {
   CUdevice device{};
   int major = 0, minor = 0;
   require(cuda().device(&device), "no current GPU");
-  require(cuda().attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "the GPU's version");
-  require(cuda().attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "the GPU's version");
+  require(cuda().attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+          "the GPU's version");
+  require(cuda().attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+          "the GPU's version");
   return fmt::format("--gpu-architecture=compute_{}{}", major, minor);
 }
 
@@ -72,7 +79,8 @@ std::vector<char> compiled(const std::string& text) {
     throw std::runtime_error("CUDA's compiler does not start");
   const std::string architecture = target();
   const std::array<const char*, 2> options{architecture.c_str(), "--std=c++17"};
-  const nvrtcResult result = cuda().compile_program(program, static_cast<int>(options.size()), options.data());
+  const nvrtcResult result =
+      cuda().compile_program(program, static_cast<int>(options.size()), options.data());
   std::size_t size = 0;
   if (result != NVRTC_SUCCESS) {
     cuda().log_size(program, &size);
@@ -95,7 +103,8 @@ CUfunction function_of(const std::string& text, const char* name) {
   static std::map<std::pair<CUmodule, std::string>, CUfunction> functions;
   const std::lock_guard lock(mutex);
   CUmodule& module = modules[{c10::cuda::current_device(), &text}];
-  if (module == nullptr) require(cuda().load_module(&module, compiled(text).data()), "CUDA code cannot be loaded");
+  if (module == nullptr)
+    require(cuda().load_module(&module, compiled(text).data()), "CUDA code cannot be loaded");
   CUfunction& function = functions[{module, name}];
   if (function == nullptr) require(cuda().function(&function, module, name), name);
   return function;
@@ -106,8 +115,9 @@ CUfunction function_of(const std::string& text, const char* name) {
 bool has_cuda_programs() { return true; }
 
 void launch(const std::string& text, const char* function, LaunchShape shape, void** arguments) {
-  require(cuda().launch_kernel(function_of(text, function), shape.blocks, shape.blocks_of_second_axis, 1, shape.threads, 1,
-                               1, 0, c10::cuda::getCurrentCUDAStream().stream(), arguments, nullptr),
+  require(cuda().launch_kernel(function_of(text, function), shape.blocks, shape.blocks_of_second_axis, 1,
+                               shape.threads, 1, 1, 0, c10::cuda::getCurrentCUDAStream().stream(), arguments,
+                               nullptr),
           function);
 }
 

@@ -13,8 +13,9 @@ struct LaunchShape {
 /// Whether this was built for a libtorch with CUDA.
 bool has_cuda_programs();
 
-/// Runs a function of a text of CUDA C++ on the current GPU's current stream; the text, which has to stay where it
-/// is, is compiled by the first call on each GPU. Throws std::runtime_error with the compiler's message. Safe to call from several threads.
+/// Runs a function of a text of CUDA C++ on the current GPU's current stream; the text, which has to stay
+/// where it is, is compiled by the first call on each GPU. Throws std::runtime_error with the compiler's
+/// message. Safe to call from several threads.
 void launch(const std::string& text, const char* function, LaunchShape shape, void** arguments);
 
 }  // namespace harmonia

@@ -87,14 +87,28 @@ __device__ void gelu(float c, float& d, float& s) {
   s = (float)(plus + minus);
 }
 
+// The differences of another function, in double precision. kind: as of activation().
+__device__ double smooth_at(double x, int kind) {
+  if (kind == 3) return x / (1 + exp(-x));
+  return kind == 4 ? 1 / (1 + exp(-x)) : tanh(x);
+}
+
+__device__ void smooth(float c, float& d, float& s, int kind) {
+  const double there = smooth_at(c, kind), plus = smooth_at((double)c + d + 0.5 * s, kind) - there,
+               minus = smooth_at((double)c - d + 0.5 * s, kind) - there;
+  d = (float)(0.5 * (plus - minus));
+  s = (float)(plus + minus);
+}
+
 __device__ void load(const float* from, float v[4]) {
   const float4 found = *(const float4*)from;
   v[0] = found.x; v[1] = found.y; v[2] = found.z; v[3] = found.w;
 }
 
-// kind: 0 nothing, 1 relu, 2 gelu. `second` is added to `first`, if it is there. `size`: numbers of an image.
-extern "C" __global__ void activation(const float* first, const float* second, const float* centre, const long long* row,
-                                      Out out, unsigned size, unsigned pairs, int kind) {
+// kind: 0 nothing, 1 relu, 2 gelu, 3 silu, 4 sigmoid, 5 tanh. `second` is added to `first`, if it is there. `size`: numbers of an image.
+template <bool kSmooth>
+__device__ void activate(const float* first, const float* second, const float* centre, const long long* row, const Out& out,
+                         unsigned size, unsigned pairs, int kind) {
   const unsigned at = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
   if (at >= size) return;
   const size_t pair = blockIdx.y, d_at = pair * size + at, s_at = (pair + pairs) * size + at;
@@ -111,12 +125,24 @@ extern "C" __global__ void activation(const float* first, const float* second, c
   if (kind) {
     load(centre + (size_t)row[pair] * size + at, c);
     for (int k = 0; k < 4; ++k) {
-      if (kind == 1) relu(c[k], d[k], s[k]);
-      else gelu(c[k], d[k], s[k]);
+      if (!kSmooth) relu(c[k], d[k], s[k]);
+      else if (kind == 2) gelu(c[k], d[k], s[k]);
+      else smooth(c[k], d[k], s[k], kind);
     }
   }
   put(out, d_at, d);
   put(out, s_at, s);
+}
+
+extern "C" __global__ void activation(const float* first, const float* second, const float* centre, const long long* row,
+                                      Out out, unsigned size, unsigned pairs, int kind) {
+  activate<true>(first, second, centre, row, out, size, pairs, kind);
+}
+
+// The same for the kinds 0 and 1, which take fewer registers.
+extern "C" __global__ void piecewise(const float* first, const float* second, const float* centre, const long long* row,
+                                     Out out, unsigned size, unsigned pairs, int kind) {
+  activate<false>(first, second, centre, row, out, size, pairs, kind);
 }
 
 struct Pool {

@@ -16,7 +16,8 @@ constexpr std::int64_t kMostPairs = 65535;
 constexpr unsigned kThreads = 256, kWarp = 32;
 
 // Whether libtorch multiplies half precision into single.
-constexpr bool kWideProducts = TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 8);
+constexpr bool kWideProducts = TORCH_VERSION_MAJOR > 2 ||
+                               (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 8);
 
 // The same as in the text for the GPU.
 struct Out {
@@ -36,8 +37,8 @@ bool on_gpu(const at::Tensor& tensor) {
 
 bool fits(const Value& value, const Frame& frame) {
   const at::Tensor centre = value.centre.toTensor();
-  return !value.pairs.isNone() && on_gpu(value.pairs.toTensor()) && frame.pairs <= kMostPairs && centre.dim() >= 2 &&
-         centre.size(0) == frame.rows;
+  return !value.pairs.isNone() && on_gpu(value.pairs.toTensor()) && frame.pairs <= kMostPairs &&
+         centre.dim() >= 2 && centre.size(0) == frame.rows;
 }
 
 // Channels next to each other.
@@ -57,7 +58,8 @@ std::vector<std::int64_t> shape_of(at::IntArrayRef sizes) { return {sizes.begin(
 bool in_half(Factors form) { return form == Factors::rows || form == Factors::pixels; }
 
 // Room for differences of this shape in the forms that are wanted, which `value` then holds.
-Out room(at::IntArrayRef sizes, const at::TensorOptions& options, bool wants_pairs, Factors wanted, Value& value) {
+Out room(at::IntArrayRef sizes, const at::TensorOptions& options, bool wants_pairs, Factors wanted,
+         Value& value) {
   std::vector<std::int64_t> shape = shape_of(sizes);
   const bool image = shape.size() == 4;
   if (image ? wanted == Factors::rows : wanted != Factors::rows) {  // another axis than that of the channels
@@ -87,11 +89,20 @@ Out room(at::IntArrayRef sizes, const at::TensorOptions& options, bool wants_pai
   return out;
 }
 
-unsigned blocks_for(std::int64_t count, std::int64_t each) { return static_cast<unsigned>((count + each - 1) / each); }
+unsigned blocks_for(std::int64_t count, std::int64_t each) {
+  return static_cast<unsigned>((count + each - 1) / each);
+}
 
-// kind: as in the text for the GPU.
-void launch_activation(const at::Tensor& first, const at::Tensor& second, const at::Tensor& centre, const Frame& frame,
-                       Out out, int kind) {
+// As in the text for the GPU.
+int activation_kind(const torch::jit::Node& node) {
+  if (node.kind() == c10::aten::gelu) return 2;
+  if (node.kind() == c10::aten::silu || node.kind() == c10::aten::silu_) return 3;
+  if (node.kind() == c10::aten::sigmoid) return 4;
+  return node.kind() == c10::aten::tanh ? 5 : 1;
+}
+
+void launch_activation(const at::Tensor& first, const at::Tensor& second, const at::Tensor& centre,
+                       const Frame& frame, Out out, int kind) {
   const float* first_data = first.data_ptr<float>();
   const float* second_data = second.defined() ? second.data_ptr<float>() : nullptr;
   const float* centre_data = centre.defined() ? centre.data_ptr<float>() : nullptr;
@@ -99,7 +110,9 @@ void launch_activation(const at::Tensor& first, const at::Tensor& second, const 
   auto size = static_cast<unsigned>(first.numel() / first.size(0));
   auto pairs = static_cast<unsigned>(frame.pairs);
   std::array<void*, 8> arguments{&first_data, &second_data, &centre_data, &row, &out, &size, &pairs, &kind};
-  launch(difference_cuda(), "activation", {blocks_for(size, kVector * kThreads), pairs, kThreads}, arguments.data());
+  const char* const function = kind <= 1 ? "piecewise" : "activation";
+  launch(difference_cuda(), function, {blocks_for(size, kVector * kThreads), pairs, kThreads},
+         arguments.data());
 }
 
 // Differences as tensor cores take them; made now unless they were made so.
@@ -133,8 +146,9 @@ at::Tensor factors(const Step& step, const Frame& frame, const Value& value) {
 
 // Weights in three parts, along `axis`: high, high and low, with zeros up to a multiple of `to`.
 at::Tensor parts_of(const at::Tensor& weight, std::int64_t axis, Factors form, std::int64_t to) {
-  const at::Tensor high = in_half(form) ? weight.to(at::kBFloat16).to(at::kFloat)
-                                                : weight.view(at::kInt).add(0x1000).bitwise_and(~0x1fff).view(at::kFloat);
+  const at::Tensor high = in_half(form)
+                              ? weight.to(at::kBFloat16).to(at::kFloat)
+                              : weight.view(at::kInt).add(0x1000).bitwise_and(~0x1fff).view(at::kFloat);
   std::vector<at::Tensor> parts{high, high, weight - high};
   const std::int64_t missing = rounded_up(kParts * weight.size(axis), to) - kParts * weight.size(axis);
   if (missing > 0) {
@@ -176,7 +190,8 @@ struct Strided {
         of_inner(tensor.stride(3)) {}
 };
 
-// A factor of a product of two that vary, as D and S of the product take it: matrices × outer × what is summed.
+// A factor of a product of two that vary, as D and S of the product take it: matrices × outer × what is
+// summed.
 struct Packed {
   at::Tensor d, s;
 };
@@ -184,7 +199,8 @@ struct Packed {
 Packed packed(const at::Tensor& pairs, const at::Tensor& centre, const Frame& frame, bool is_right) {
   Strided moved(pairs), there(centre);
   auto heads = static_cast<unsigned>(pairs.size(1)), outer = static_cast<unsigned>(pairs.size(2)),
-       inner = static_cast<unsigned>(pairs.size(3)), padded = static_cast<unsigned>(rounded_up(pairs.size(3), 8)),
+       inner = static_cast<unsigned>(pairs.size(3)),
+       padded = static_cast<unsigned>(rounded_up(pairs.size(3), 8)),
        count = static_cast<unsigned>(frame.pairs);
   int right = is_right ? 1 : 0, inner_last = pairs.stride(3) == 1 ? 1 : 0;
   const auto room_for = [&](std::int64_t parts) {
@@ -199,8 +215,8 @@ Packed packed(const at::Tensor& pairs, const at::Tensor& centre, const Frame& fr
   const std::int64_t* row = frame.row.data_ptr<std::int64_t>();
   std::array<void*, 12> arguments{&moved, &there, &row,    &d_data, &s_data, &heads,
                                   &outer, &inner, &padded, &count,  &right,  &inner_last};
-  launch(difference_cuda(), "pack", {blocks_for(std::int64_t{heads} * outer * padded, 2 * kThreads), count, kThreads},
-         arguments.data());
+  launch(difference_cuda(), "pack",
+         {blocks_for(std::int64_t{heads} * outer * padded, 2 * kThreads), count, kThreads}, arguments.data());
   return out;
 }
 
@@ -239,7 +255,7 @@ bool activation(const Step& step, const Frame& frame, const Value& in, Value& ou
   if (channels_of(pairs) % kVector != 0) return false;
   const at::Tensor addend = in.addend.defined() ? dense(in.addend) : at::Tensor();
   const Out to = room(pairs.sizes(), pairs.options(), step.wants_pairs, step.wanted, out);
-  launch_activation(pairs, addend, centre, frame, to, step.node->kind() == c10::aten::gelu ? 2 : 1);
+  launch_activation(pairs, addend, centre, frame, to, activation_kind(*step.node));
   return true;
 }
 
@@ -248,14 +264,16 @@ bool max_pool(const Step& step, const Frame& frame, const Value& in,
   if (!fits(in, frame) || in.addend.defined()) return false;
   const at::Tensor pairs = dense(in.pairs.toTensor()), centre = dense(in.centre.toTensor().to(at::kFloat));
   const auto same = [](const std::vector<std::int64_t>& sizes) {
-    return !sizes.empty() && std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size == sizes[0]; });
+    return !sizes.empty() &&
+           std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size == sizes[0]; });
   };
   const auto& [size, stride, padding, dilation] = window;
-  const bool plain = pairs.dim() == 4 && pairs.size(1) % kVector == 0 && same(size) && same(stride) && same(padding) &&
-                     same(dilation) && dilation[0] == 1;
+  const bool plain = pairs.dim() == 4 && pairs.size(1) % kVector == 0 && same(size) && same(stride) &&
+                     same(padding) && same(dilation) && dilation[0] == 1;
   if (!plain) return false;
   const auto pooled = [&](std::int64_t side) { return (side + 2 * padding[0] - size[0]) / stride[0] + 1; };
-  const std::vector<std::int64_t> sizes{pairs.size(0), pairs.size(1), pooled(pairs.size(2)), pooled(pairs.size(3))};
+  const std::vector<std::int64_t> sizes{pairs.size(0), pairs.size(1), pooled(pairs.size(2)),
+                                        pooled(pairs.size(3))};
   Out to = room(sizes, pairs.options(), step.wants_pairs, step.wanted, out);
   Pool pool{static_cast<int>(pairs.size(2)), static_cast<int>(pairs.size(3)), static_cast<int>(pairs.size(1)),
             static_cast<int>(sizes[2]),      static_cast<int>(sizes[3]),      static_cast<int>(size[0]),
@@ -265,15 +283,16 @@ bool max_pool(const Step& step, const Frame& frame, const Value& in,
   const std::int64_t* row = frame.row.data_ptr<std::int64_t>();
   auto count = static_cast<unsigned>(frame.pairs);
   std::array<void*, 6> arguments{&data, &centre_data, &row, &to, &pool, &count};
-  launch(difference_cuda(), "max_pool", {blocks_for(sizes[1] * sizes[2] * sizes[3], kVector * kThreads), count, kThreads},
-         arguments.data());
+  launch(difference_cuda(), "max_pool",
+         {blocks_for(sizes[1] * sizes[2] * sizes[3], kVector * kThreads), count, kThreads}, arguments.data());
   return true;
 }
 
-bool layer_norm(const Step& step, const Frame& frame, const Value& in, const at::Tensor& weight, double epsilon,
-                Value& out) {
+bool layer_norm(const Step& step, const Frame& frame, const Value& in, const at::Tensor& weight,
+                double epsilon, Value& out) {
   if (!fits(in, frame) || in.addend.defined()) return false;
-  const at::Tensor pairs = in.pairs.toTensor().contiguous(), centre = in.centre.toTensor().to(at::kFloat).contiguous();
+  const at::Tensor pairs = in.pairs.toTensor().contiguous(),
+                   centre = in.centre.toTensor().to(at::kFloat).contiguous();
   if (pairs.dim() == 4 || pairs.size(-1) % kVector != 0) return false;
   const at::Tensor scale = weight.contiguous();
   Out to = room(pairs.sizes(), pairs.options(), step.wants_pairs, step.wanted, out);
@@ -285,14 +304,17 @@ bool layer_norm(const Step& step, const Frame& frame, const Value& in, const at:
   auto tokens = static_cast<unsigned>(centre.numel() / centre.size(0) / pairs.size(-1));
   auto count = static_cast<unsigned>(frame.pairs);
   auto small = static_cast<float>(epsilon);
-  std::array<void*, 9> arguments{&data, &centre_data, &row, &scale_data, &to, &width, &tokens, &count, &small};
-  launch(difference_cuda(), "layer_norm", {blocks_for(tokens, kThreads / kWarp), count, kThreads}, arguments.data());
+  std::array<void*, 9> arguments{&data,  &centre_data, &row,   &scale_data, &to,
+                                 &width, &tokens,      &count, &small};
+  launch(difference_cuda(), "layer_norm", {blocks_for(tokens, kThreads / kWarp), count, kThreads},
+         arguments.data());
   return true;
 }
 
 bool softmax(const Step&, const Frame& frame, const Value& in, Value& out) {
   if (!fits(in, frame) || in.addend.defined()) return false;
-  const at::Tensor pairs = in.pairs.toTensor().contiguous(), centre = out.centre.toTensor().to(at::kFloat).contiguous();
+  const at::Tensor pairs = in.pairs.toTensor().contiguous(),
+                   centre = out.centre.toTensor().to(at::kFloat).contiguous();
   const at::Tensor found = at::empty(pairs.sizes(), pairs.options());
   const float* data = pairs.data_ptr<float>();
   const float* centre_data = centre.data_ptr<float>();
@@ -302,7 +324,8 @@ bool softmax(const Step&, const Frame& frame, const Value& in, Value& out) {
   auto lists = static_cast<unsigned>(centre.numel() / centre.size(0) / pairs.size(-1));
   auto count = static_cast<unsigned>(frame.pairs);
   std::array<void*, 7> arguments{&data, &centre_data, &row, &to, &width, &lists, &count};
-  launch(difference_cuda(), "softmax", {blocks_for(lists, kThreads / kWarp), count, kThreads}, arguments.data());
+  launch(difference_cuda(), "softmax", {blocks_for(lists, kThreads / kWarp), count, kThreads},
+         arguments.data());
   out.pairs = found;
   return true;
 }

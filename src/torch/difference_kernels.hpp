@@ -5,8 +5,8 @@
 
 #include "difference_rules.hpp"
 
-/// Differences on a GPU, several operations at once, and products on its tensor cores. Each says whether it did it: not
-/// elsewhere than on a GPU, in other than single precision, or with shapes that it does not know.
+/// Differences on a GPU, several operations at once, and products on its tensor cores. Each says whether it
+/// did it: not elsewhere than on a GPU, in other than single precision, or with shapes that it does not know.
 namespace harmonia::kernels {
 
 /// Of a convolution.
@@ -21,8 +21,8 @@ bool activation(const Step& step, const Frame& frame, const Value& in, Value& ou
 /// window: sizes, strides, paddings, dilations.
 bool max_pool(const Step& step, const Frame& frame, const Value& in,
               const std::array<std::vector<std::int64_t>, 4>& window, Value& out);
-bool layer_norm(const Step& step, const Frame& frame, const Value& in, const at::Tensor& weight, double epsilon,
-                Value& out);
+bool layer_norm(const Step& step, const Frame& frame, const Value& in, const at::Tensor& weight,
+                double epsilon, Value& out);
 /// out.centre: the probabilities at the rows.
 bool softmax(const Step& step, const Frame& frame, const Value& in, Value& out);
 bool convolution(const Step& step, const Frame& frame, const Value& in, const Window& window, Value& out);

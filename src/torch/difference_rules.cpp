@@ -24,7 +24,8 @@ Stack outputs_of(const Step& step, Stack stack) {
     }
     case c10::prim::ListUnpack: {
       const auto parts = stack.at(0).toListRef();
-      if (parts.size() != node.outputs().size()) throw std::runtime_error("a list has another length than expected");
+      if (parts.size() != node.outputs().size())
+        throw std::runtime_error("a list has another length than expected");
       return Stack(parts.begin(), parts.end());
     }
     case c10::prim::TupleConstruct:
@@ -81,7 +82,8 @@ at::Tensor joined(const at::Tensor& plus, const at::Tensor& minus) {
   return at::cat({(plus - minus) * 0.5, plus + minus});
 }
 
-// Any operation that treats rows one by one, in double precision: at the row, at both points, and the differences.
+// Any operation that treats rows one by one, in double precision: at the row, at both points, and the
+// differences.
 void by_evaluation(const Step& step, const Frame& frame, Values& in, Values& out) {
   std::array<Stack, 3> points;
   at::ScalarType type = at::kFloat;
@@ -105,14 +107,17 @@ void by_evaluation(const Step& step, const Frame& frame, Values& in, Values& out
 }
 
 void activation(const Step& step, const Frame& frame, Values& in, Values& out) {
-  const bool approximate = in.size() > 1 && in[1]->centre.toStringRef() != "none";  // of gelu
-  if (approximate || !kernels::activation(step, frame, *in[0], *out[0])) return by_evaluation(step, frame, in, out);
+  const bool approximate = step.node->kind() == c10::aten::gelu && in.size() > 1 &&
+                           in[1]->centre.toStringRef() != "none";  // of gelu
+  if (approximate || !kernels::activation(step, frame, *in[0], *out[0]))
+    return by_evaluation(step, frame, in, out);
   put_centres(step, in, out);
 }
 
 void max_pool(const Step& step, const Frame& frame, Values& in, Values& out) {
-  const std::array<std::vector<std::int64_t>, 4> window{in[1]->centre.toIntVector(), in[2]->centre.toIntVector(),
-                                                        in[3]->centre.toIntVector(), in[4]->centre.toIntVector()};
+  const std::array<std::vector<std::int64_t>, 4> window{
+      in[1]->centre.toIntVector(), in[2]->centre.toIntVector(), in[3]->centre.toIntVector(),
+      in[4]->centre.toIntVector()};
   if (in[5]->centre.toBool() || !kernels::max_pool(step, frame, *in[0], window, *out[0]))
     return by_evaluation(step, frame, in, out);
   put_centres(step, in, out);
@@ -177,7 +182,8 @@ void add_or_subtract(const Step& step, Values& in, Values& out, double sign) {
     out[0]->pairs = beside(pairs_of(*in[0]), in[1]->pairs);
   } else if (!in[0]->varies) {
     out[0]->pairs = beside(pairs_of(*in[1]) * factor, in[0]->pairs);
-  } else if (step.adds_later && factor == 1 && in[0]->pairs.toTensor().sizes() == in[1]->pairs.toTensor().sizes()) {
+  } else if (step.adds_later && factor == 1 &&
+             in[0]->pairs.toTensor().sizes() == in[1]->pairs.toTensor().sizes()) {
     out[0]->pairs = pairs_of(*in[0]);
     out[0]->addend = pairs_of(*in[1]);
   } else {
@@ -190,7 +196,8 @@ void add(const Step& step, const Frame&, Values& in, Values& out) { add_or_subtr
 void subtract(const Step& step, const Frame&, Values& in, Values& out) { add_or_subtract(step, in, out, -1); }
 
 void convolution(const Step& step, const Frame& frame, Values& in, Values& out) {
-  const kernels::Window window{in[3]->centre.toIntVector(), in[4]->centre.toIntVector(), in[5]->centre.toIntVector()};
+  const kernels::Window window{in[3]->centre.toIntVector(), in[4]->centre.toIntVector(),
+                               in[5]->centre.toIntVector()};
   if (!kernels::convolution(step, frame, *in[0], window, *out[0])) {
     out[0]->pairs = at::conv2d(pairs_of(*in[0]), in[1]->pairs.toTensor(), {}, window.stride, window.padding,
                                window.dilation, in[6]->centre.toInt());
@@ -253,27 +260,31 @@ constexpr std::array kKnown{
     Known{"aten::relu", activation},
     Known{"aten::relu_", activation},
     Known{"aten::gelu", activation},
+    Known{"aten::silu", activation},
+    Known{"aten::silu_", activation},
+    Known{"aten::sigmoid", activation},
+    Known{"aten::tanh", activation},
     Known{"prim::ListConstruct", collection, true},
     Known{"prim::TupleConstruct", collection, true},
 };
 
 // Linear without a constant term, in their one operand that varies; or the shape of things.
 constexpr std::array<std::string_view, 31> kLinear{
-    "aten::size",     "aten::dim",       "aten::len",        "aten::view",         "aten::reshape",
-    "aten::flatten",  "aten::permute",   "aten::transpose",  "aten::t",            "aten::contiguous",
-    "aten::unbind",   "aten::select",    "aten::slice",      "aten::chunk",        "aten::split",
-    "aten::squeeze",  "aten::unsqueeze", "aten::expand",     "aten::avg_pool2d",   "aten::adaptive_avg_pool2d",
-    "aten::mean",     "aten::sum",       "aten::neg",        "aten::dropout",      "aten::cat",
-    "aten::stack",    "aten::detach",    "aten::alias",      "prim::ListUnpack",   "prim::TupleUnpack",
+    "aten::size",       "aten::dim",       "aten::len",       "aten::view",       "aten::reshape",
+    "aten::flatten",    "aten::permute",   "aten::transpose", "aten::t",          "aten::contiguous",
+    "aten::unbind",     "aten::select",    "aten::slice",     "aten::chunk",      "aten::split",
+    "aten::squeeze",    "aten::unsqueeze", "aten::expand",    "aten::avg_pool2d", "aten::adaptive_avg_pool2d",
+    "aten::mean",       "aten::sum",       "aten::neg",       "aten::dropout",    "aten::cat",
+    "aten::stack",      "aten::detach",    "aten::alias",     "prim::ListUnpack", "prim::TupleUnpack",
     "aten::__getitem__"};
 
 // Of one tensor that varies, row by row.
-constexpr std::array<std::string_view, 26> kRowByRow{
-    "aten::tanh",       "aten::sigmoid",   "aten::silu",       "aten::softplus", "aten::elu",         "aten::leaky_relu",
-    "aten::exp",        "aten::log",       "aten::sqrt",       "aten::rsqrt",    "aten::sin",         "aten::cos",
-    "aten::erf",        "aten::abs",       "aten::pow",        "aten::clamp",    "aten::hardtanh",    "aten::hardswish",
-    "aten::hardsigmoid", "aten::mish",     "aten::relu6",      "aten::selu",     "aten::log_softmax", "aten::group_norm",
-    "aten::log_sigmoid", "aten::softsign"};
+constexpr std::array<std::string_view, 23> kRowByRow{
+    "aten::softplus",    "aten::elu",         "aten::leaky_relu", "aten::exp",      "aten::log",
+    "aten::sqrt",        "aten::rsqrt",       "aten::sin",        "aten::cos",      "aten::erf",
+    "aten::abs",         "aten::pow",         "aten::clamp",      "aten::hardtanh", "aten::hardswish",
+    "aten::hardsigmoid", "aten::mish",        "aten::relu6",      "aten::selu",     "aten::log_softmax",
+    "aten::group_norm",  "aten::log_sigmoid", "aten::softsign"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
@@ -289,17 +300,21 @@ bool has_known_schema(const torch::jit::Node& node) {
 
 void on_both_sides(const Step& step, const Frame&, std::vector<Value*>& in, std::vector<Value*>& out) {
   Stack pairs;
-  for (const Value* value : in) pairs.push_back(value->varies && value->pairs.isTensor() ? pairs_of(*value) : value->pairs);
+  for (const Value* value : in)
+    pairs.push_back(value->varies && value->pairs.isTensor() ? pairs_of(*value) : value->pairs);
   Stack found = outputs_of(step, std::move(pairs));
   for (std::size_t k = 0; k < out.size(); ++k) out[k]->pairs = std::move(found[k]);
   put_centres(step, in, out);
 }
 
+bool asks_for_points(Rule rule) { return rule == by_evaluation; }
+
 Rule rule_of(const torch::jit::Node& node, const std::vector<bool>& varies) {
   const std::string_view name = node.kind().toQualString();
   const auto count = std::count(varies.begin(), varies.end(), true);
   if (count == 0) return on_both_sides;
-  if (std::none_of(node.outputs().begin(), node.outputs().end(), [](const auto* v) { return holds_numbers(*v); }))
+  if (std::none_of(node.outputs().begin(), node.outputs().end(),
+                   [](const auto* v) { return holds_numbers(*v); }))
     return contains(kLinear, name) ? on_both_sides : nullptr;
   if (!has_known_schema(node)) return nullptr;
   const bool first_alone = count == 1 && varies[0];

@@ -36,6 +36,8 @@ class Differences::Program {
     note_last_uses();
   }
 
+  const std::string& slow_operation() const { return slow_; }
+
   PairAnswers answer(const PairBatch& batch) const {
     Frame frame{batch.row, batch.centres.size(0), batch.row.size(0)};
     std::vector<Value> values(varies_.size());
@@ -74,7 +76,8 @@ class Differences::Program {
   }
 
   static c10::IValue exact(const c10::IValue& value) {
-    const bool numbers = value.isTensor() && value.toTensor().defined() && value.toTensor().is_floating_point();
+    const bool numbers =
+        value.isTensor() && value.toTensor().defined() && value.toTensor().is_floating_point();
     return numbers ? c10::IValue(value.toTensor().to(at::kDouble)) : value;
   }
 
@@ -94,12 +97,15 @@ class Differences::Program {
     step.rule = rule_of(*node, varies);
     const bool known = step.rule != nullptr && node->blocks().empty() && node->kind() != c10::prim::GetAttr &&
                        node->kind() != c10::prim::CallMethod;
-    if (!known) throw std::runtime_error(fmt::format("differences of {} are not known", node->kind().toQualString()));
+    if (!known)
+      throw std::runtime_error(fmt::format("differences of {} are not known", node->kind().toQualString()));
+    if (asks_for_points(step.rule)) slow_ = node->kind().toQualString();
     const bool own = node->maybeOperator() != nullptr;
     if (own && !is_collection(*node)) step.operation = node->getOperation();
     if (std::find(varies.begin(), varies.end(), true) != varies.end()) {
       for (const torch::jit::Value* value : node->outputs())
-        varies_[number_of(value)] = value->type()->kind() != c10::TypeKind::IntType && holds_tensors(*value->type());
+        varies_[number_of(value)] =
+            value->type()->kind() != c10::TypeKind::IntType && holds_tensors(*value->type());
       add_weight(step);
     }
     return step;
@@ -154,8 +160,7 @@ class Differences::Program {
       const std::vector<const Step*>& found = takers[step.outputs[0]];
       if (found.size() != value->uses().size()) continue;  // one is within a condition
       const auto is_activation = [](const Step& taker) {
-        return taker.node->kind() == c10::aten::relu || taker.node->kind() == c10::aten::relu_ ||
-               taker.node->kind() == c10::aten::gelu;
+        return taker.node->kind() == c10::aten::relu || taker.node->kind() == c10::aten::relu_;
       };
       step.adds_later = found.size() == 1 && is_activation(*found[0]);
       step.wants_pairs = false;
@@ -215,10 +220,12 @@ class Differences::Program {
   std::vector<Step> steps_;
   std::vector<std::vector<std::size_t>> done_after_;  // values that nobody takes after a step
   std::size_t input_ = 0, output_ = 0;
+  std::string slow_;
 };
 
 Differences::Differences(const torch::jit::Module& module) : program_(std::make_unique<Program>(module)) {}
 Differences::~Differences() = default;
+const std::string& Differences::slow_operation() const { return program_->slow_operation(); }
 PairAnswers Differences::answer(const PairBatch& batch) const { return program_->answer(batch); }
 
 }  // namespace harmonia

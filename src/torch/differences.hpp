@@ -3,12 +3,12 @@
 #include <torch/script.h>
 
 #include <memory>
-#include <vector>
+#include <string>
 
 namespace harmonia {
 
-/// Rows and pairs of points around them. A pair is x + D + S/2 and x − D + S/2: of a point and its mirror image, S is
-/// what rounding left.
+/// Rows and pairs of points around them. A pair is x + D + S/2 and x − D + S/2: of a point and its mirror
+/// image, S is what rounding left.
 struct PairBatch {
   at::Tensor centres;      ///< rows × the shape of a row
   at::Tensor row;          ///< of every pair: its row
@@ -21,11 +21,12 @@ struct PairAnswers {
   at::Tensor differences;  ///< D' of all pairs, then S': 2 pairs × outputs
 };
 
-/// A network that is asked for differences instead of points. D and S go through its layers beside the row itself:
-/// layers that are linear take them without their constant terms, others by the exact difference. A second difference
-/// then has the relative accuracy of the numbers it is computed in; the difference of two answers has lost it. So
-/// products may run on a GPU's tensor cores, which round what they multiply. The rows themselves, which are few beside
-/// their pairs, are computed in double precision: they say where a relu has its kink.
+/// A network that is asked for differences instead of points. D and S go through its layers beside the row
+/// itself: layers that are linear take them without their constant terms, others by the exact difference. A
+/// second difference then has the relative accuracy of the numbers it is computed in; the difference of two
+/// answers has lost it. So products may run on a GPU's tensor cores, which round what they multiply. The rows
+/// themselves, which are few beside their pairs, are computed in double precision: they say where a relu has
+/// its kink.
 class Differences {
  public:
   /// module: frozen. Throws std::runtime_error that names an operation whose differences are not known.
@@ -33,6 +34,9 @@ class Differences {
   ~Differences();
   Differences(const Differences&) = delete;
   Differences& operator=(const Differences&) = delete;
+
+  /// An operation for which points would be faster; empty: none.
+  const std::string& slow_operation() const;
 
   /// Safe to call from several threads.
   PairAnswers answer(const PairBatch& batch) const;

@@ -3,6 +3,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "device.hpp"
@@ -11,8 +12,9 @@ namespace harmonia {
 namespace {
 
 constexpr std::int64_t kTried = 3;  // pairs around each row
-constexpr double kMoved = 0.5;      // of the rows' own size: far enough that operations show that they are not linear
-constexpr double kSame = 2e-3;      // of the largest difference; an operation that is misunderstood is far off
+constexpr double kMoved =
+    0.5;  // of the rows' own size: far enough that operations show that they are not linear
+constexpr double kSame = 2e-3;  // of the largest difference; an operation that is misunderstood is far off
 
 }  // namespace
 
@@ -26,7 +28,8 @@ PointPairs::PointPairs(const PointsToMake& points) {
     open = -1;
   };
   for (std::size_t i = 0; i < points.points(); ++i) {
-    const auto [found, is_new] = rows.try_emplace(points.centre[i], static_cast<std::int64_t>(centres.size()));
+    const auto [found, is_new] =
+        rows.try_emplace(points.centre[i], static_cast<std::int64_t>(centres.size()));
     if (is_new) centres.push_back(points.centre[i]);
     const auto point = static_cast<std::int64_t>(i);
     const bool is_row = points.base[i] == points.centre[i] && points.first[i] == points.first[i + 1];
@@ -59,15 +62,15 @@ at::Tensor point_answers(const PairAnswers& answers, const at::Tensor& row, bool
   return there + (plus ? d : -d) + s * 0.5;
 }
 
-std::string disagreement(const Differences& differences, torch::jit::Module& network, const at::Tensor& rows) {
+std::string disagreement(const Differences& differences, torch::jit::Module& network,
+                         const at::Tensor& rows) {
   try {
     const at::Tensor row = at::arange(rows.size(0), at::kLong).repeat(kTried).to(rows.device());
     const double size = std::max(1.0, rows.abs().mean().item<double>());
     std::vector<std::int64_t> shape(rows.sizes().begin(), rows.sizes().end());
     shape[0] = row.size(0);
     at::Generator draws = at::detail::createCPUGenerator(1);
-    const at::Tensor moved =
-        at::empty(shape, at::kFloat).normal_(0, kMoved * size, draws).to(rows.options());
+    const at::Tensor moved = at::empty(shape, at::kFloat).normal_(0, kMoved * size, draws).to(rows.options());
     const at::Tensor there = rows.index_select(0, row), plus = there + moved, minus = there - moved;
     const PairAnswers found = differences.answer({rows.clone(), row, differences_of(rows, row, plus, minus)});
     const auto asked = [&](const at::Tensor& points) {
@@ -77,7 +80,10 @@ std::string disagreement(const Differences& differences, torch::jit::Module& net
     const at::Tensor expected = at::cat({(up - down) * 0.5, up + down});
     const double apart = (found.differences - expected).abs().max().item<double>();
     const double largest = expected.abs().max().item<double>();
-    if (!(apart <= kSame * largest)) return fmt::format("they differ by {:.2g}, where the largest is {:.2g}", apart, largest);
+    if (!(apart <= kSame * largest))
+      return fmt::format(
+          "differences are not those of points: they differ by {:.2g}, where the largest is {:.2g}", apart,
+          largest);
     return {};
   } catch (const std::exception& error) {
     return reason(error);

@@ -30,12 +30,12 @@ constexpr std::size_t kBatchRows = 512;
 constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
 constexpr std::size_t kDeviceRows = 8192;                    // a GPU wants many more at once
 constexpr std::size_t kDeviceValues = std::size_t{1} << 26U;
-constexpr std::size_t kDeviceMore = 2;     // times as many by differences, beside which rows are few
-constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
+constexpr std::size_t kDeviceMore = 2;         // times as many by differences, beside which rows are few
+constexpr std::size_t kDeviceThreads = 2;      // of a GPU's callers: one makes points while the other waits
 constexpr std::size_t kDifferenceThreads = 4;  // by differences there is less to wait for
-constexpr std::size_t kDeviceSizes = 32;   // of batches of images: for every size cuDNN makes its plans anew
-constexpr std::size_t kExampleRows = 2;    // one would not tell rows from outputs
-constexpr std::size_t kCentreRows = 4;     // beside pairs, rows come in multiples of this, for the same reason
+constexpr std::size_t kDeviceSizes = 32;  // of batches of images: for every size cuDNN makes its plans anew
+constexpr std::size_t kExampleRows = 2;   // one would not tell rows from outputs
+constexpr std::size_t kCentreRows = 4;    // beside pairs, rows come in multiples of this, for the same reason
 
 torch::jit::Module load(TorchRequest& request, c10::Device device) {
   try {
@@ -154,28 +154,33 @@ class TorchModel final : public Model, public Differentiable {
   // Points that come in pairs, by their differences from the rows.
   at::Tensor answer_pairs(const PointsToMake& points, const at::Tensor& bases, const at::Tensor& made) const {
     PointPairs pairs(points);
-    const auto count = static_cast<std::int64_t>(points.points()), found = static_cast<std::int64_t>(pairs.row.size());
+    const auto count = static_cast<std::int64_t>(points.points()),
+               found = static_cast<std::int64_t>(pairs.row.size());
     if (found == 0) return answer(shaped(made), static_cast<std::size_t>(made.size(0))).narrow(0, 0, count);
     fill_up(pairs.centres, (pairs.centres.size() + kCentreRows - 1) / kCentreRows * kCentreRows);
-    for (auto* numbers : {&pairs.row, &pairs.plus, &pairs.minus}) fill_up(*numbers, (whole_size(2 * numbers->size()) + 1) / 2);
+    for (auto* numbers : {&pairs.row, &pairs.plus, &pairs.minus})
+      fill_up(*numbers, (whole_size(2 * numbers->size()) + 1) / 2);
     const at::Tensor centres = bases.index_select(0, sent(pairs.centres)), row = sent(pairs.row);
     const at::Tensor plus = sent(pairs.plus), minus = sent(pairs.minus);
     const at::Tensor moved =
         differences_of(centres, row, made.index_select(0, plus), made.index_select(0, minus));
     const PairAnswers answers = differences_->answer({shaped(centres), row, shaped(moved)});
-    const at::Tensor out =
-        at::empty({count, static_cast<std::int64_t>(info_.outputs)}, at::TensorOptions(device_).dtype(at::kDouble));
+    const at::Tensor out = at::empty({count, static_cast<std::int64_t>(info_.outputs)},
+                                     at::TensorOptions(device_).dtype(at::kDouble));
     const auto put = [&](const at::Tensor& places, const at::Tensor& values) {
       out.index_copy_(0, places.narrow(0, 0, found), values.narrow(0, 0, found));
     };
     put(plus, point_answers(answers, row, true));
     put(minus, point_answers(answers, row, false));
     if (!pairs.alone.empty())
-      out.index_copy_(0, sent(pairs.alone), answers.centres.to(at::kDouble).index_select(0, sent(pairs.alone_row)));
+      out.index_copy_(0, sent(pairs.alone),
+                      answers.centres.to(at::kDouble).index_select(0, sent(pairs.alone_row)));
     return out;
   }
 
-  static void fill_up(std::vector<std::int64_t>& numbers, std::size_t count) { numbers.resize(count, numbers.front()); }
+  static void fill_up(std::vector<std::int64_t>& numbers, std::size_t count) {
+    numbers.resize(count, numbers.front());
+  }
 
   // As many rows as there are, in the shape that the module takes.
   at::Tensor shaped(const at::Tensor& rows) const {
@@ -184,29 +189,38 @@ class TorchModel final : public Model, public Differentiable {
     return rows.reshape(shape);
   }
 
-  // Pairs are answered by differences where that is known to give the same.
+  // Pairs are answered by differences where that is known to give the same, and sooner: of images and
+  // sequences, by operations that have kernels of their own.
   void learn_differences(const TorchRequest& request) {
-    if (!request.options->fast_path || type_ != at::kFloat) return;
-    try {
-      guarded([&] {
-        const at::NoGradGuard no_gradients;
+    if (!request.options->fast_path || type_ != at::kFloat || shape_.size() <= 2) return;
+    std::string why_not;
+    guarded([&] {
+      const at::NoGradGuard no_gradients;
+      try {
         auto differences = std::make_unique<Differences>(module_);
-        std::vector<double> example(request.example.begin(), request.example.end());
-        example.resize(info_.inputs);
-        for (double& number : example)
-          if (std::isnan(number)) number = 0;
-        const at::Tensor row = torch::tensor(example, at::kDouble).to(at::TensorOptions(device_).dtype(type_));
-        const std::string wrong = disagreement(*differences, module_, shaped(at::stack({row, row * 0.5 + 0.25})));
-        if (!wrong.empty()) throw Error(ErrorCode::model, "differences do not agree with points: " + wrong);
-        differences_ = std::move(differences);
-      });
-      torch::cuda::synchronize(device_.index());  // as with the weights: what was made of them is there
-      info_.fast_path = "differences";
-      info_.preferred_batch *= kDeviceMore;
-      info_.preferred_threads = kDifferenceThreads;
-    } catch (const Error& error) {
-      info_.fast_path = fmt::format("none: {}", error.what());
-    }
+        why_not = differences->slow_operation();
+        if (!why_not.empty()) why_not = fmt::format("differences of {} are slow", why_not);
+        if (why_not.empty()) why_not = disagreement(*differences, module_, example_rows(request));
+        if (why_not.empty()) differences_ = std::move(differences);
+      } catch (const std::exception& error) {
+        why_not = reason(error);
+      }
+    });
+    torch::cuda::synchronize(device_.index());  // as with the weights: what was made of them is there
+    info_.fast_path = why_not.empty() ? "differences" : "none: " + why_not;
+    if (!differences_) return;
+    info_.preferred_batch *= kDeviceMore;
+    info_.preferred_threads = kDifferenceThreads;
+  }
+
+  // The example and another row, on the device.
+  at::Tensor example_rows(const TorchRequest& request) const {
+    std::vector<double> example(request.example.begin(), request.example.end());
+    example.resize(info_.inputs);
+    for (double& number : example)
+      if (std::isnan(number)) number = 0;
+    const at::Tensor row = torch::tensor(example, at::kDouble).to(at::TensorOptions(device_).dtype(type_));
+    return shaped(at::stack({row, row * 0.5 + 0.25}));
   }
 
   template <class Call>
@@ -392,8 +406,8 @@ class TorchModel final : public Model, public Differentiable {
   c10::Device device_;
   torch::jit::Module module_;
   at::ScalarType type_;
-  std::vector<std::int64_t> shape_;         // of a batch; its first number is that of the rows
-  std::unique_ptr<DeviceThreads> threads_;  // of a GPU
+  std::vector<std::int64_t> shape_;           // of a batch; its first number is that of the rows
+  std::unique_ptr<DeviceThreads> threads_;    // of a GPU
   std::unique_ptr<Differences> differences_;  // null: not of this module
 };
 

@@ -40,6 +40,7 @@ class Maker final : public Model {
     info_.preferred_batch = 37;
   }
   std::function<void()> before_answering;  // called for every batch of points to make
+  std::function<void(const PointsToMake&)> asked;
 
   const ModelInfo& info() const override { return info_; }
   bool makes_points() const override { return makes_; }
@@ -50,15 +51,20 @@ class Maker final : public Model {
 
   void evaluate_made(const PointsToMake& points, MutableRowsView y) const override {
     if (before_answering) before_answering();
+    if (asked) asked(points);
     EXPECT_EQ(points.points(), y.rows);
     EXPECT_EQ(points.first.size(), y.rows + 1);
     for (std::size_t i = 0; i < points.points(); ++i) {
-      const T* const base = points.bases.as<T>().row(points.base[i]);
-      std::vector<T> point(base, base + kInputs);
-      for (std::size_t k = points.first[i]; k < points.first[i + 1]; ++k)
-        point[points.column[k]] = static_cast<T>(points.value[k]);
-      y.row(i)[0] = answer(point.data());
+      y.row(i)[0] = answer(point_of(points, i).data());
     }
+  }
+
+  static std::vector<T> point_of(const PointsToMake& points, std::size_t i) {
+    const T* const base = points.bases.as<T>().row(points.base[i]);
+    std::vector<T> point(base, base + kInputs);
+    for (std::size_t k = points.first[i]; k < points.first[i + 1]; ++k)
+      point[points.column[k]] = static_cast<T>(points.value[k]);
+    return point;
   }
 
  private:
@@ -121,6 +127,39 @@ void expect_same_for_all_balls() {
 TEST(PointsToMake, EveryBallInDoubleAndFloat) {
   expect_same_for_all_balls<double>();
   expect_same_for_all_balls<float>();
+}
+
+// Every point comes with its mirror image, wherever batches end.
+TEST(PointsToMake, PairsStayTogetherAroundTheirRow) {
+  Maker<double> made(true);
+  std::atomic<std::size_t> pairs = 0;
+  made.asked = [&](const PointsToMake& points) {
+    ASSERT_TRUE(points.paired);
+    ASSERT_EQ(points.centre.size(), points.points());
+    for (std::size_t i = 0; i < points.points(); ++i) {
+      if (points.base[i] == points.centre[i] && points.first[i] == points.first[i + 1]) continue;  // a row
+      ASSERT_LT(i + 1, points.points());
+      ASSERT_EQ(points.centre[i + 1], points.centre[i]);
+      const std::vector<double> plus = made.point_of(points, i), minus = made.point_of(points, i + 1);
+      const double* const centre = points.bases.as<double>().row(points.centre[i]);
+      for (std::size_t j = 0; j < kInputs; ++j) ASSERT_NEAR(plus[j] + minus[j], 2 * centre[j], 1e-12);
+      ++pairs;
+      ++i;
+    }
+  };
+  for (const char* ball :
+       {"simplex+anti", "cross", "rotated:2", "rademacher", "random-pairs:8", "gaussian:8"}) {
+    for (const std::size_t batch : {0, 5, 300}) {
+      GammaOptions options = options_of(ball);
+      options.batch = batch;
+      if (options.ball.kind == BallKind::cross) options.ball.average = Average::solid;
+      harmonia::Run run;
+      run.threads = 3;
+      pairs = 0;
+      gamma(made, rows_of(9, 1).view(), options, run);
+      EXPECT_EQ(run.ledger.spent(), 9 + 2 * pairs) << ball;
+    }
+  }
 }
 
 TEST(PointsToMake, SampledAndUntilPrecise) {

@@ -24,7 +24,7 @@ struct ModelOptions {
   std::vector<std::size_t> row_shape{};  ///< of one row, where a file leaves sizes open; empty: not known
   std::string device = "cpu";            ///< of a TorchScript model: cpu, cuda or cuda:N
   bool fast_path = true;  ///< pairs of points may be answered by another way that is at least as accurate
-  bool margin = false;  ///< the value before the link (logit, raw score) instead of what predict returns
+  bool margin = false;    ///< the value before the link (logit, raw score) instead of what predict returns
 };
 
 /// Opens the model at `address`: a file (ONNX, TorchScript, XGBoost's JSON or UBJSON, LightGBM's text),

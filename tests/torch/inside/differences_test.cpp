@@ -2,8 +2,8 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
-#include <torch/cuda.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/cuda.h>
 
 #include <ostream>
 
@@ -34,11 +34,15 @@ torch::jit::Module made(const Network& network, at::ScalarType type, c10::Device
   at::Generator draws = at::detail::createCPUGenerator(7);
   for (const Parameter& parameter : network.parameters) {
     double inputs = 1;
-    for (std::size_t k = 1; k < parameter.shape.size(); ++k) inputs *= static_cast<double>(parameter.shape[k]);
+    for (std::size_t k = 1; k < parameter.shape.size(); ++k)
+      inputs *= static_cast<double>(parameter.shape[k]);
     const double scale = parameter.middle != 0 ? 0.2 : 1.4 / std::sqrt(inputs);
     // Numbers of single precision in both: the two networks are the same one.
-    const at::Tensor numbers =
-        at::empty(parameter.shape, at::kFloat).normal_(0, scale, draws).add_(parameter.middle).to(type).to(device);
+    const at::Tensor numbers = at::empty(parameter.shape, at::kFloat)
+                                   .normal_(0, scale, draws)
+                                   .add_(parameter.middle)
+                                   .to(type)
+                                   .to(device);
     module.register_parameter(parameter.name, numbers, /*is_buffer=*/false);
   }
   module.define("def forward(self, x):\n" + network.text);
@@ -47,13 +51,24 @@ torch::jit::Module made(const Network& network, at::ScalarType type, c10::Device
   return torch::jit::freeze(module);
 }
 
-const Network kConvolutions{
-    "convolutions",
-    {3, 17, 15},
-    {{"a", {16, 3, 5, 5}}, {"a0", {16}},      {"mean", {16}},       {"variance", {16}, 2}, {"scale", {16}, 1}, {"shift", {16}},
-     {"b", {24, 16, 1, 1}}, {"b0", {24}},     {"c", {24, 24, 3, 3}}, {"c0", {24}},         {"d", {16, 24, 1, 1}},
-     {"e", {24, 16, 1, 1}}, {"g", {40, 24, 3, 3}}, {"f", {5, 40}},  {"f0", {5}}},
-    R"(
+const Network kConvolutions{"convolutions",
+                            {3, 17, 15},
+                            {{"a", {16, 3, 5, 5}},
+                             {"a0", {16}},
+                             {"mean", {16}},
+                             {"variance", {16}, 2},
+                             {"scale", {16}, 1},
+                             {"shift", {16}},
+                             {"b", {24, 16, 1, 1}},
+                             {"b0", {24}},
+                             {"c", {24, 24, 3, 3}},
+                             {"c0", {24}},
+                             {"d", {16, 24, 1, 1}},
+                             {"e", {24, 16, 1, 1}},
+                             {"g", {40, 24, 3, 3}},
+                             {"f", {5, 40}},
+                             {"f0", {5}}},
+                            R"(
     x = torch.conv2d(x, self.a, self.a0, [2, 2], [2, 2])
     x = torch.batch_norm(x, self.scale, self.shift, self.mean, self.variance, False, 0.1, 1e-5, True)
     x = torch.max_pool2d(torch.relu(x), [3, 3], [1, 1], [1, 1])
@@ -76,13 +91,20 @@ const Network kDense{"dense",
     return torch.softmax(torch.linear(x, self.c), -1)
 )"};
 
-const Network kTransformer{
-    "transformer",
-    {6, 16},
-    {{"first", {1, 1, 16}},  {"places", {1, 7, 16}}, {"scale", {16}, 1}, {"shift", {16}},  {"qkv", {48, 16}},
-     {"qkv0", {48}},         {"out", {16, 16}},      {"wide", {64, 16}}, {"wide0", {64}}, {"narrow", {16, 64}},
-     {"answer", {4, 16}}},
-    R"(
+const Network kTransformer{"transformer",
+                           {6, 16},
+                           {{"first", {1, 1, 16}},
+                            {"places", {1, 7, 16}},
+                            {"scale", {16}, 1},
+                            {"shift", {16}},
+                            {"qkv", {48, 16}},
+                            {"qkv0", {48}},
+                            {"out", {16, 16}},
+                            {"wide", {64, 16}},
+                            {"wide0", {64}},
+                            {"narrow", {16, 64}},
+                            {"answer", {4, 16}}},
+                           R"(
     x = torch.cat([self.first.expand([x.shape[0], -1, -1]), x], 1) + self.places
     rows, tokens, width = x.shape
     y = torch.layer_norm(x, [16], self.scale, self.shift, 1e-6)
@@ -163,12 +185,14 @@ TEST_P(DifferencesOf, InDoublePrecisionAreThoseOfThePoints) {
   }
 }
 
-// What a second difference loses in single precision, differences keep; on a GPU with products of three parts too.
+// What a second difference loses in single precision, differences keep; on a GPU with products of three parts
+// too.
 TEST_P(DifferencesOf, InSinglePrecisionAreMoreAccurateThanThePoints) {
   for (const c10::Device device : devices()) {
     for (const double radius : {1e-2, 0.1}) {
       const Points points(GetParam(), radius, device);
-      torch::jit::Module exact = made(GetParam(), at::kDouble, device), single = made(GetParam(), at::kFloat, device);
+      torch::jit::Module exact = made(GetParam(), at::kDouble, device),
+                         single = made(GetParam(), at::kFloat, device);
       const at::Tensor expected = second_differences(exact, points, at::kDouble);
       const double of_points = size_of(second_differences(single, points, at::kFloat) - expected);
       const PairAnswers answers = by_differences(single, points, at::kFloat);
