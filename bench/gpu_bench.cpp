@@ -1,8 +1,8 @@
 // Black-box gamma of two image networks on a GPU, 20 pairs an image, against libtorch itself on images that
 // lie ready on the device: the same TorchScript file, frozen alike, and batches of the size that gamma's
 // calls have, in single precision with TF32 off. The two are timed in turn; the median of their ratios
-// counts. Then the error of gamma in single precision, TF32 and bfloat16 against double precision, on the
-// same points.
+// counts. The same once more with points answered by differences, on tensor cores. Then the error of gamma in
+// single precision, TF32, bfloat16 and by differences against double precision, on the same points.
 
 #include <torch/cuda.h>
 #include <torch/script.h>
@@ -23,7 +23,7 @@
 namespace harmonia::bench {
 namespace {
 
-constexpr double kGoal = 0.97;
+constexpr double kGoal = 0.97, kDifferencesGoal = 1.5;
 constexpr double kRadius = 1;  // a deviation of the images' values
 constexpr std::uint64_t kPairs = 20;
 constexpr std::size_t kPointsOfRow = 1 + 2 * kPairs;
@@ -107,6 +107,40 @@ class Watched final : public Model {
   mutable std::size_t calls_ = 0;
   mutable double since_ = 0;
 };
+
+// Hands every call on, and keeps the answers.
+class Kept final : public Model {
+ public:
+  explicit Kept(const Model& model) : model_(model) {}
+  const ModelInfo& info() const override { return model_.info(); }
+  bool makes_points() const override { return model_.makes_points(); }
+  void evaluate(RowsView x, MutableRowsView y) const override {
+    model_.evaluate(x, y);
+    keep(y);
+  }
+  void evaluate_made(const PointsToMake& points, MutableRowsView y) const override {
+    model_.evaluate_made(points, y);
+    keep(y);
+  }
+  std::vector<double>& answers() { return answers_; }
+
+ private:
+  void keep(MutableRowsView y) const { answers_.insert(answers_.end(), y.data, y.data + y.rows * y.columns); }
+
+  const Model& model_;
+  mutable std::vector<double> answers_;
+};
+
+// All answers of a model for the points of gamma around the rows.
+std::vector<double> answers_around(const Matrix<double>& rows, const Model& model) {
+  Kept kept(model);
+  Run run;
+  run.threads = 1;
+  gamma(kept, rows.view(), gamma_options(), run);
+  require(kept.answers().size() == rows.rows() * kPointsOfRow * model.info().outputs,
+          "as many answers as 20 pairs have");
+  return std::move(kept.answers());
+}
 
 // Keeps the points it is asked for, and answers 0.
 class Recorder final : public Model {
@@ -233,6 +267,7 @@ double one_by_one(const Model& model, MatrixView<const double> rows) {
 }
 
 nlohmann::json compare(const Network& network, const Model& model, const Settings& settings, Goals& goals) {
+  const bool differences = model.info().fast_path == "differences";
   Engine engine(network.file, settings, at::kFloat);
   check(model, engine);
   const Matrix<double> rows = random_rows(network.images, model.info().inputs);
@@ -265,13 +300,18 @@ nlohmann::json compare(const Network& network, const Model& model, const Setting
   for (std::size_t calls = 1; calls < 64; ++calls) calls_seconds += watched.seconds_of(calls);
   const double taken = points / speed[middle] * static_cast<double>(ratios.size());
   fmt::print(
-      "{}: {} images, batches of {}: gamma {:.0f} points/s, libtorch {:.0f} images/s, ratio {:.3f} ({:.3f} … "
+      "{}{}: {} images, batches of {}: gamma {:.0f} points/s, libtorch {:.0f} images/s, ratio {:.3f} ({:.3f} … "
       "{:.3f}); no call under way {:.2f} % of the time, one {:.1f} %; {:.0f} points/s with one call at a "
       "time\n",
-      network.title, network.images, batch, speed[middle], raw[middle], ratios[middle], ratios.front(),
+      network.title, differences ? ", by differences" : "", network.images, batch, speed[middle], raw[middle],
+      ratios[middle], ratios.front(),
       ratios.back(), 100 * (1 - calls_seconds / taken), 100 * watched.seconds_of(1) / taken, alone);
   std::fflush(stdout);
-  goals.at_least(network.title + ", points/s ÷ images/s", kGoal, ratios[middle]);
+  if (differences) {
+    goals.at_least(network.title + ", points/s by differences ÷ images/s", kDifferencesGoal, ratios[middle]);
+  } else {
+    goals.at_least(network.title + ", points/s ÷ images/s", kGoal, ratios[middle]);
+  }
   return {{"images", network.images},
           {"batch", batch},
           {"points_per_second", speed},
@@ -294,17 +334,21 @@ void allow_tf32(bool allowed) {
 }
 
 // The error of gamma, of all outputs of some images, relative to the root of the mean square of gamma.
-nlohmann::json precisions(const Network& network, const ModelInfo& info, const Settings& settings) {
+nlohmann::json precisions(const Network& network, const Model& model, const Settings& settings, Goals& goals) {
+  const ModelInfo& info = model.info();
   const Matrix<double> rows = random_rows(settings.small ? 2 : 16, info.inputs);
   std::vector<float> points = points_around(rows, info);
-  const auto gammas = [&](const Precision& precision) {
-    allow_tf32(precision.tf32);
-    const std::vector<double> answers = Engine(network.file, settings, precision.type).answers(points);
-    allow_tf32(false);
+  const auto gammas_of = [&](const std::vector<double>& answers) {
     std::vector<double> out;
     for (std::size_t i = 0; i < rows.rows(); ++i)
       for (std::size_t k = 0; k < info.outputs; ++k) out.push_back(gamma_of(answers, i, k, info.outputs));
     return out;
+  };
+  const auto gammas = [&](const Precision& precision) {
+    allow_tf32(precision.tf32);
+    const std::vector<double> answers = Engine(network.file, settings, precision.type).answers(points);
+    allow_tf32(false);
+    return gammas_of(answers);
   };
   const auto root_mean_square = [](const std::vector<double>& values) {
     double square = 0;
@@ -316,19 +360,25 @@ nlohmann::json precisions(const Network& network, const ModelInfo& info, const S
   fmt::print("{}: gamma of {} images, {} outputs each: rms {:.3g} in fp64\n", network.title, rows.rows(),
              info.outputs, size);
   nlohmann::json out{{"images", rows.rows()}, {"rms_gamma_fp64", size}};
-  for (const Precision& precision :
-       {Precision{"fp32", at::kFloat, false}, Precision{"tf32", at::kFloat, true},
-        Precision{"bf16", at::kBFloat16, false}}) {
-    if (precision.tf32 && !settings.on_gpu()) continue;
-    const std::vector<double> found = gammas(precision);
+  const auto tell = [&](const char* name, const std::vector<double>& found) {
     std::vector<double> errors;
     for (std::size_t i = 0; i < exact.size(); ++i) errors.push_back(std::abs(found[i] - exact[i]) / size);
     const double rms = root_mean_square(errors), most = *std::max_element(errors.begin(), errors.end());
     fmt::print(
         "  {}: rms gamma {:.3g}; error against fp64, relative to that rms: rms {:.2g}, largest {:.2g}\n",
-        precision.name, root_mean_square(found), rms, most);
+        name, root_mean_square(found), rms, most);
     std::fflush(stdout);
-    out[precision.name] = {{"rms_gamma", root_mean_square(found)}, {"rms_error", rms}, {"max_error", most}};
+    out[name] = {{"rms_gamma", root_mean_square(found)}, {"rms_error", rms}, {"max_error", most}};
+  };
+  for (const Precision& precision :
+       {Precision{"fp32", at::kFloat, false}, Precision{"tf32", at::kFloat, true},
+        Precision{"bf16", at::kBFloat16, false}}) {
+    if (!precision.tf32 || settings.on_gpu()) tell(precision.name, gammas(precision));
+  }
+  if (info.fast_path == "differences") {
+    tell("differences", gammas_of(answers_around(rows, model)));
+    goals.at_most(network.title + ", error of gamma by differences ÷ fp32's", 1,
+                  out["differences"]["rms_error"].get<double>() / out["fp32"]["rms_error"].get<double>());
   }
   return out;
 }
@@ -356,24 +406,27 @@ void measure(const Settings& settings) {
     if (!settings.json.empty()) std::ofstream(settings.json) << result.dump(2) << '\n';
   };
   Goals goals;
-  std::vector<ModelInfo> infos;
-  for (const Network& network : networks) {
+  const auto opened = [&](const Network& network, bool fast_path) {
     ModelOptions options;
     options.device = settings.device;
+    options.fast_path = fast_path;
     const auto side = static_cast<std::size_t>(settings.side());
     options.row_shape = {3, side, side};
-    const std::vector<double> example(settings.inputs());
-    const auto model = open_torch_model(network.file, options, example);
-    infos.push_back(model->info());
-    result[network.title] = compare(network, *model, settings, goals);
+    return open_torch_model(network.file, options, std::vector<double>(settings.inputs()));
+  };
+  for (const Network& network : networks) {
+    result[network.title] = compare(network, *opened(network, false), settings, goals);
+    keep();
+    const auto fast = opened(network, true);
+    if (settings.on_gpu()) fmt::print("{}: fast path: {}\n", network.title, fast->info().fast_path);
+    if (fast->info().fast_path == "differences")
+      result[network.title]["differences"] = compare(network, *fast, settings, goals);
+    keep();
+    result[network.title]["precision"] = precisions(network, *fast, settings, goals);
     keep();
   }
   goals.print();
   std::fflush(stdout);
-  for (std::size_t i = 0; i < networks.size(); ++i) {
-    result[networks[i].title]["precision"] = precisions(networks[i], infos[i], settings);
-    keep();
-  }
   for (const Network& network : networks) {
     nlohmann::json& found = result[network.title];
     found["compiled_images_per_second"] = compiled_speed(network, found["batch"], settings);

@@ -5,6 +5,7 @@
 #   scripts/tidy.sh [FILE...]   default: all of src/, apps/, tests/, bench/ and experiments/,
 #                               and python/ where its extension was built
 # HARMONIA_TIDY_SECONDS: no further file is begun after so long, and how many are left is said (default: no limit).
+# HARMONIA_TIDY_UNTIL: nor after this time, in seconds since 1970, or a minute from now if that is later (default: no limit).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -71,7 +72,11 @@ check() {
   fi
 }
 export -f check headers_of
-deadline=$((${HARMONIA_TIDY_SECONDS:-0} > 0 ? $(date +%s) + HARMONIA_TIDY_SECONDS : 0))
+now=$(date +%s)
+deadline=$((${HARMONIA_TIDY_SECONDS:-0} > 0 ? now + HARMONIA_TIDY_SECONDS : 0))
+if [ "$deadline" -gt "${HARMONIA_TIDY_UNTIL:-$deadline}" ]; then
+  deadline=$((HARMONIA_TIDY_UNTIL > now + 60 ? HARMONIA_TIDY_UNTIL : now + 60))
+fi
 export shared cache work deadline
 
 printf '%s\0' "${files[@]}" | xargs -0 -n1 -P "$(nproc)" bash -c 'check "$0"' ||

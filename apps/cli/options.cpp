@@ -82,6 +82,10 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
                   "where a TorchScript model runs: cpu, cuda or cuda:N [cpu]")
       ->group("Model");
   command
+      .add_flag_callback("--no-fast-path", [&o] { o.model_options.fast_path = false; },
+                         "ask a TorchScript model on a GPU for points alone, never for their differences")
+      ->group("Model");
+  command
       .add_flag("--margin", o.model_options.margin,
                 "measure the value before the link instead of the probability; of a LightGBM random forest "
                 "the trees' "

@@ -131,34 +131,6 @@ TextModelRecord TextCommand::measure(const TextRecord& record, std::size_t model
   return found;
 }
 
-std::vector<std::string> warnings_of(const TextRecord& record) {
-  std::vector<std::string> warnings;
-  for (const TextModelRecord& model : record.models) {
-    std::size_t without = 0, cancelled = 0, refused = 0, unasked = 0;
-    for (const TextRow& row : model.result.rows) {
-      without += row.gamma ? 0 : 1;
-      cancelled += row.gamma && row.gamma->resultant < kShortResultant ? 1 : 0;
-      refused += row.refused;
-      unasked += row.outcome == ChatOutcome::unasked ? 1 : 0;
-    }
-    const std::string name = printable(model.result.model);
-    if (unasked > 0)
-      warnings.push_back(fmt::format("{}: {} not asked: a cap on calls or tokens was reached", name,
-                                     counted(unasked, "prompt")));
-    if (without > unasked)
-      warnings.push_back(fmt::format("{}: {} without a value; their outcomes say why", name,
-                                     counted(without - unasked, "row")));
-    if (refused > 0)
-      warnings.push_back(fmt::format("{}: the endpoint refused {}", name, counted(refused, "variant")));
-    if (cancelled > 0) {
-      warnings.push_back(fmt::format(
-          "{}: answers of {} point apart (resultant below {:g}): the angle to their mean says little", name,
-          counted(cancelled, "row"), kShortResultant));
-    }
-  }
-  return warnings;
-}
-
 void TextCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
@@ -199,7 +171,7 @@ void TextCommand::execute() {
   }
   record.calls = budget.calls;
   record.tokens = budget.tokens;
-  record.warnings = warnings_of(record);
+  record.warnings = text_warnings(record);
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   files.write([&] { return text_json(record); }, [&] { return text_csv(record); });
   if (run.quiet) return;

@@ -49,6 +49,17 @@ def option_parser(description: str | None, quick: str, reuse: str, out: str) -> 
     return parser
 
 
+def add_jobs(parser: argparse.ArgumentParser, what: str) -> None:
+    """`--jobs`, how many of `what` are made at a time."""
+
+    def at_least_one(text: str) -> int:
+        if not text.isdecimal() or int(text) < 1:
+            raise argparse.ArgumentTypeError(f"is {text}; expected a whole number, at least 1")
+        return int(text)
+
+    parser.add_argument("--jobs", type=at_least_one, default=1, help=f"{what} at a time; what is found does not depend on it [1]")
+
+
 def write_numbers(path: Path, header: list[str], rows: Iterable[list]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

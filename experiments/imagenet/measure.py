@@ -33,15 +33,15 @@ def persistence_of(row: dict) -> float:
 
 
 class MeasuredFolder(Program):
-    """The network's folder: the program runs there, and its results are kept there."""
+    """The network's folder: the program runs there, and its results are kept there. `common`: options of every command."""
 
-    def __init__(self, build: Path, folder: Path, reuse: bool, size: Size, device: str) -> None:
+    def __init__(self, build: Path, folder: Path, reuse: bool, size: Size, common: list[object]) -> None:
         super().__init__(build, folder, reuse)
-        self.size, self.device = size, device
+        self.size, self.common = size, common
 
     def persistences(self, name: str, rows: str) -> list[float]:
         result = self.result(f"{name}.json", "persistence", "net.pt", rows, "--gamma", GAMMA, "--precision", self.size.precision, "--sigma",
-                             self.size.sigma, "--seed", SEED, "--device", self.device)  # fmt: skip
+                             self.size.sigma, "--seed", SEED, *self.common)  # fmt: skip
         return [persistence_of(row) for row in result["rows"]]
 
     def attacked(self, method: str, target: int, rows: np.ndarray) -> Attacked:
@@ -50,7 +50,7 @@ class MeasuredFolder(Program):
         found = self.folder / f"{name}.npy"
         result = self.result(f"attack-{name}.json", "attack", "net.pt", "natural.npy", "--method", method, *ATTACKS[method].options, "--target",
                              target, "--lower", 0, "--upper", 1, "--image", f"{side}x{side}x3", "--adversarial", found.name, "--seed", SEED,
-                             "--device", self.device)  # fmt: skip
+                             *self.common)  # fmt: skip
         sources = [row["row"] for row in result["rows"] if row["outcome"] == "changed"]
         moved = np.load(found) - rows[sources] if sources else np.zeros((0, rows.shape[1]))
         distortions = np.sqrt((moved**2).mean(1)).tolist()

@@ -7,15 +7,17 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from findings import checks, records, sections
-from frame import conclude, option_parser, write_numbers
+from frame import add_jobs, conclude, option_parser, write_numbers
 from measure import Attacked, MeasuredFolder
 from models import FULL, QUICK, SEED, SIDE, Size
 from photographs import label_of, photographs, square
+from side_by_side import side_by_side
 
 HERE = Path(__file__).resolve().parent
 
@@ -49,25 +51,29 @@ def prepare(folder: Path, size: Size) -> None:
 
 
 def targets(size: Size, logits: np.ndarray) -> list[int]:
-    """Classes drawn from those that no photograph has."""
+    """Classes drawn from those that no photograph has: the same first ones however many."""
     free = np.setdiff1d(np.arange(logits.shape[1]), logits.argmax(1))
-    return np.random.default_rng(SEED).choice(free, size.targets, replace=False).tolist()
+    return np.random.default_rng(SEED).permutation(free)[: size.targets].tolist()
 
 
 def largest_difference(program: MeasuredFolder, logits: np.ndarray) -> float:
     """Of each row's largest logit, as the program has it when it measures gamma."""
-    result = program.result("gamma.json", "gamma", "net.pt", "natural.npy", "--radius", 0.001, "--ball", "random:1", "--device", program.device)
+    result = program.result("gamma.json", "gamma", "net.pt", "natural.npy", "--radius", 0.001, "--ball", "random:1", *program.common)
     return max(abs(row["value"] - float(line.max())) for row, line in zip(result["rows"], logits, strict=True))
 
 
-def measure(program: MeasuredFolder, size: Size) -> Study:
+def measure(program: MeasuredFolder, size: Size, jobs: int) -> Study:
     rows, logits = (np.load(program.folder / name) for name in ("natural.npy", "logits.npy"))
     study = Study(size, program.persistences("persistence-natural", "natural.npy"), largest_difference(program, logits))
-    for method in size.methods:
+
+    def piece(method: str, target: int) -> Attacked:
         start = time.monotonic()
-        found = [program.attacked(method, target, rows) for target in targets(size, logits)]
-        study.attacked += found
-        print(f"  {method}: {sum(len(a.sources) for a in found)} of {sum(a.tried for a in found)}, {time.monotonic() - start:.0f} s", flush=True)
+        found = program.attacked(method, target, rows)
+        print(f"  {method} to {target}: {len(found.sources)} of {found.tried}, {time.monotonic() - start:.0f} s", flush=True)
+        return found
+
+    aims = targets(size, logits)
+    study.attacked = side_by_side(jobs, [partial(piece, method, target) for method in size.methods for target in aims])
     return study
 
 
@@ -79,6 +85,8 @@ def main() -> int:
     parser.add_argument("--targets", type=int, help="how many classes the attacks go to [5; quick: 1]")
     parser.add_argument("--precision", type=float, help="of a persistence, as its share [0.1; quick: 0.5]")
     parser.add_argument("--device", default="cpu", help="where the network runs: cpu, cuda or cuda:N [cpu]")
+    parser.add_argument("--threads", type=int, help="of the program: calls of the network at the same time [its own choice]")
+    add_jobs(parser, "attacks")
     options = parser.parse_args()
     out: Path = options.out or options.default_out
     given = {name: getattr(options, name) for name in ("photographs", "targets", "precision")}
@@ -93,7 +101,8 @@ def main() -> int:
         print("Preparing", flush=True)
         prepare(folder, size)
     print("Attacking and measuring", flush=True)
-    study = measure(MeasuredFolder(options.build, folder, options.reuse, size, options.device), size)
+    common = ["--device", options.device, *(["--threads", options.threads] if options.threads is not None else [])]
+    study = measure(MeasuredFolder(options.build, folder, options.reuse, size, common), size, options.jobs)
     write_numbers(out / "numbers.csv", ["quantity", "attack", "value", "low", "high", "images"], records(study))
 
     def draw() -> None:

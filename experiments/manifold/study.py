@@ -6,14 +6,16 @@ import sys
 import time
 from argparse import Namespace
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from findings import checks, records, sections
-from frame import conclude, option_parser, write_numbers
+from frame import add_jobs, conclude, option_parser, write_numbers
 from measure import Alignment, Attack, DataFolder, Epoch, ModelFolder, Turned
 from models import FULL, MARK, MODELS, QUICK, TURNING, VARIANTS, Size
+from side_by_side import side_by_side
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ def parse() -> tuple[Namespace, Size]:
     parser.add_argument("--no-variants", action="store_true", help="leave out other terms and weights of the manifold's objective")
     parser.add_argument("--device", default="cpu", help="where networks are trained and asked: cpu or cuda:N [cpu]")
     parser.add_argument("--threads", type=int, default=1, help="networks' last digits depend on their number [1]")
+    add_jobs(parser, "networks that are trained and measured")
     parser.add_argument("--permute", action="store_true", help="the pixels in another order, the same for all rows")
     parser.add_argument("--images", type=Path, required=True, help="folder with the four files of MNIST [fetched]")
     options = parser.parse_args()
@@ -96,14 +99,17 @@ def main() -> int:
     study = Study(size, f"{options.device}, {options.threads} thread{'s' if options.threads > 1 else ''}"
                         f"{', pixels permuted' if options.permute else ''}", data.basis())  # fmt: skip
     twos = data.twos()
-    for seed in range(1, size.seeds + 1):
-        for name in (*MODELS, *(size.variants if seed == 1 else ())):
-            folder = ModelFolder(options.build, out / "models" / f"{name}-{seed}", options.reuse, options.threads, options.device)
-            found = measure(folder, name, size, seed, twos)
-            if name in VARIANTS:
-                study.variants[name] = found
-            else:
-                study.models.setdefault(name, {})[seed] = found
+
+    def piece(name: str, seed: int) -> Measured:
+        folder = ModelFolder(options.build, out / "models" / f"{name}-{seed}", options.reuse, options.threads, options.device)
+        return measure(folder, name, size, seed, twos)
+
+    networks = [(name, seed) for seed in range(1, size.seeds + 1) for name in (*MODELS, *(size.variants if seed == 1 else ()))]
+    for (name, seed), found in zip(networks, side_by_side(options.jobs, [partial(piece, *network) for network in networks])):
+        if name in VARIANTS:
+            study.variants[name] = found
+        else:
+            study.models.setdefault(name, {})[seed] = found
     write_numbers(out / "numbers.csv", ["quantity", "model", "seed", "setting", "value", "low", "high", "rows"], records(study))
 
     def draw() -> None:

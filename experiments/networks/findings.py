@@ -37,7 +37,15 @@ def ratio(above: list[float], below: list[float]) -> Estimate:
 
 
 def values(rows: list[Persistence]) -> list[float]:
-    return [row.value for row in rows]
+    """Without those that are endless, which no mean can have."""
+    return [row.value for row in rows if not row.endless]
+
+
+def average(rows: list[Persistence], digits: int = 3) -> str:
+    """The mean, and how many are endless, if any is."""
+    found, endless = values(rows), sum(row.endless for row in rows)
+    told = interval(mean(found), digits) if found else "–"
+    return f"{told}; {endless} endless" if endless else told
 
 
 def interval(estimate: Estimate, digits: int = 3) -> str:
@@ -55,8 +63,8 @@ def network_table(study: Study) -> str:
         paper, trained = PUBLISHED[name], found.trained
         accuracy = tuple(100 * v for v in (trained.test_accuracy, trained.test_low, trained.test_high))
         rows.append([NETWORKS[name].title, f"{100 * paper.accuracy:.2f}", interval(accuracy, 2), f"{paper.distortion:g}",
-                     interval(mean(found.distortions)), f"{paper.natural:g}", interval(mean(values(found.natural))),
-                     f"{paper.adversarial:g}", interval(mean(values(found.adversarial)), 4)])  # fmt: skip
+                     interval(mean(found.distortions)), f"{paper.natural:g}", average(found.natural),
+                     f"{paper.adversarial:g}", average(found.adversarial, 4)])  # fmt: skip
     return table(["network", "test accuracy in %, paper", "measured", "distortion, paper", "measured", "natural σ*, paper", "measured",
                   "adversarial σ*, paper", "measured"], rows)  # fmt: skip
 
@@ -90,11 +98,11 @@ def lead_table(study: Study) -> str:
     for name, found in study.networks.items():
         for deeper in found.deeper:
             there = f"{len(deeper.persistences)} of {deeper.tried}"
-            if len(deeper.persistences) < 2:
+            if len(values(deeper.persistences)) < 2:
                 rows.append([NETWORKS[name].title, f"{deeper.lead:g}", there, *["–"] * 4])
                 continue
             told = ratio(values(deeper.persistences), values(found.natural))
-            rows.append([NETWORKS[name].title, f"{deeper.lead:g}", there, interval(mean(deeper.distortions)), interval(mean(values(deeper.persistences))),
+            rows.append([NETWORKS[name].title, f"{deeper.lead:g}", there, interval(mean(deeper.distortions)), average(deeper.persistences),
                          interval(told, 2), "above" if told[1] > 1 else "below" if told[2] < 1 else "not told apart"])  # fmt: skip
     return table(["network", "the target's logit leads by", "got there", "distortion", "adversarial σ*", "over natural", "which is"], rows)
 
@@ -103,7 +111,7 @@ def quantile_table(study: Study) -> str:
     rows = []
     for name, found in study.networks.items():
         for title, chosen in (("natural", found.natural), ("adversarial", found.adversarial)):
-            marks = np.percentile(values(chosen), (5, 25, 50, 75, 95))
+            marks = np.percentile([row.value for row in chosen], (5, 25, 50, 75, 95))
             rows.append([NETWORKS[name].title, title, str(len(chosen)), *(f"{mark:.4f}" for mark in marks), str(sum(row.censored for row in chosen))])
     return table(["network", "images", "number", "5 %", "25 %", "median", "75 %", "95 %", "beyond the range"], rows)
 
@@ -145,8 +153,8 @@ def records(study: Study) -> list[list[str]]:
             ("test_accuracy", (trained.test_accuracy, trained.test_low, trained.test_high), study.tested, paper.accuracy),
             ("distortion", mean(network.distortions), len(network.distortions), paper.distortion),
             ("past_boundary", mean(network.pasts), len(network.pasts), None),
-            ("natural_persistence", mean(values(network.natural)), len(network.natural), paper.natural),
-            ("adversarial_persistence", mean(values(network.adversarial)), len(network.adversarial), paper.adversarial),
+            ("natural_persistence", mean(values(network.natural)), len(values(network.natural)), paper.natural),
+            ("adversarial_persistence", mean(values(network.adversarial)), len(values(network.adversarial)), paper.adversarial),
             ("adversarial_over_natural", adversarial_over_natural(network), len(network.adversarial), paper.adversarial / paper.natural),
         ]
         for quantity, estimate, rows, said in lines:

@@ -25,6 +25,11 @@ class Persistence:
         return self.sigma is None
 
     @property
+    def endless(self) -> bool:
+        """Beyond the upper end of the range: the class keeps its share however strong the noise is."""
+        return self.sigma is None and self.high is None
+
+    @property
     def value(self) -> float:
         """sigma, or the end of the range that it is beyond."""
         if self.sigma is not None:

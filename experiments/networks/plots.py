@@ -54,6 +54,7 @@ def table_picture(study: Study, path: Path) -> None:
 
 def histogram(axes: Axes, name: str, found: Measured) -> None:
     chosen = values(found.natural), values(found.adversarial)
+    endless = sum(row.endless for row in found.natural)
     finite = np.array([v for part in chosen for v in part if np.isfinite(v) and v > 0])
     edges = np.geomspace(max(finite.min(), 1e-6), finite.max(), 41)
     for part, colour, label in zip(chosen, (NATURAL, ADVERSARIAL), ("natural", "adversarial"), strict=True):
@@ -61,7 +62,8 @@ def histogram(axes: Axes, name: str, found: Measured) -> None:
         axes.hist(np.clip(part, edges[0], edges[-1]), edges, weights=weights, color=colour, alpha=0.55, label=label)
     axes.set_xscale("log")
     axes.set_xlabel("σ*")
-    dress(axes, f"{NETWORKS[name].title}\nadversarial {interval(mean(chosen[1]))}", "% of images")
+    left_out = f"; {endless} natural endless" if endless else ""
+    dress(axes, f"{NETWORKS[name].title}{left_out}\nadversarial {interval(mean(chosen[1]))}", "% of images")
 
 
 def histograms(study: Study, path: Path) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from findings import checks, records, sections
-from frame import conclude, option_parser, write_numbers
+from frame import add_jobs, conclude, option_parser, write_numbers
 from measure import Attack, Deeper, MeasuredFolder, Persistence
 from mnist_rows import LABEL, write_data
 from models import FULL, QUICK, Size
+from side_by_side import side_by_side
 from trained import NETWORKS, SEED, Trained, train
 
 CANDIDATES = 2  # images drawn for each one that is attacked: some are not classified rightly
@@ -77,6 +79,7 @@ def main() -> int:
     parser.add_argument("--networks", nargs="+", choices=list(NETWORKS), help="others than the setting's")
     parser.add_argument("--device", help="where networks are trained and run: cpu, cuda or cuda:N [cpu]")
     parser.add_argument("--threads", type=int, default=1, help="of attacks and measurements; training takes one [1]")
+    add_jobs(parser, "networks")
     parser.add_argument("--mnist", type=Path, required=True, help="folder of MNIST's files [what scripts/setup.sh mnist fetches]")
     options = parser.parse_args()
     out: Path = (options.out or options.default_out).resolve()
@@ -90,13 +93,17 @@ def main() -> int:
     study = Study(size, len(test))
     names = options.networks or size.networks
     print(f"Training, attacking and measuring {len(names)} network{'s' if len(names) > 1 else ''}", flush=True)
-    for name in names:
+
+    def piece(name: str) -> Measured:
         folder = out / "models" / name
         program = MeasuredFolder(options.build, folder, options.reuse, ["--threads", str(options.threads), *device])
         trained = train(program.program, folder, NETWORKS[name], size.training(NETWORKS[name]), data, device, options.reuse)
         began = time.monotonic()
-        study.networks[name] = measure(program, trained, data, size)
+        found = measure(program, trained, data, size)
         print(f"  {NETWORKS[name].title}: attacked and measured in {time.monotonic() - began:.0f} s", flush=True)
+        return found
+
+    study.networks = dict(zip(names, side_by_side(options.jobs, [partial(piece, name) for name in names])))
     write_numbers(out / "numbers.csv", ["quantity", "network", "value", "low", "high", "rows", "published"], records(study))
 
     def draw() -> None:

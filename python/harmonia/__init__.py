@@ -6,6 +6,7 @@
 2
 """
 
+from . import text
 from ._alignment import AlignmentResult, alignment
 from ._attack import AttackResult, attack
 from ._boundary import BoundaryResult, boundary
@@ -50,4 +51,5 @@ __all__ = [
     "persistence",
     "stability",
     "sweep",
+    "text",
 ]

@@ -94,6 +94,10 @@ class _Written:
         """The result as the program `harmonia` writes it with --json."""
         return str(self._native.to_json())
 
+    def to_dict(self) -> dict[str, Any]:
+        """What to_json() says, as dictionaries and lists."""
+        return dict(json.loads(self.to_json()))
+
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes to_json() to a file, which appears when it is whole."""
         save_text(path, self.to_json())

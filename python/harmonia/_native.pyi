@@ -1,6 +1,6 @@
 """The C++ library behind the package."""
 
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -271,6 +271,20 @@ class Alignment:
     def to_json(self) -> str: ...
     def table(self) -> str: ...
 
+class Text:
+    @property
+    def warnings(self) -> list[str]: ...
+    def to_json(self) -> str: ...
+    def table(self) -> str: ...
+    def csv(self) -> str: ...
+    def of(self, model: int) -> Text: ...
+
+class LocalEmbedder:
+    def __init__(self, folder: str, threads: int) -> None: ...
+    @property
+    def name(self) -> str: ...
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
 Progress = Optional[Callable[[int, Optional[int], int], None]]
 
 def gamma(model: Model, data: Data, arguments: Arguments, progress: Progress) -> Result: ...
@@ -381,3 +395,37 @@ def paired_difference(
     split_b: Sequence[float],
     confidence: float,
 ) -> tuple[Optional[float], Optional[float], Optional[float]]: ...
+def text_gamma(
+    models: Sequence[tuple[str, Callable[[Sequence[tuple[str, int]]], Iterator[tuple[int, str, str, str, int]]]]],
+    embed: Callable[[Sequence[str]], NDArray[np.float32]],
+    embedder: str,
+    prompts: Sequence[tuple[str, str, str]],
+    source: str,
+    variants: int,
+    repeats: int,
+    families: Sequence[str],
+    convention: str,
+    isotropy: bool,
+    confidence: float,
+    seed: int,
+    call: str,
+    progress: Progress,
+) -> Text: ...
+def text_ascent(
+    model: tuple[str, Callable[[Sequence[tuple[str, int]]], Iterator[tuple[int, str, str, str, int]]]],
+    embed: Callable[[Sequence[str]], NDArray[np.float32]],
+    prompt: str,
+    number: int,
+    steps: int,
+    variants: int,
+    family: str,
+    paper: bool,
+    confidence: float,
+    convention: str,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Any]: ...
+def text_families() -> list[tuple[str, str]]: ...
+def text_variants(text: str, family: str, count: int, seed: int, number: int) -> list[str]: ...
+def text_angle(u: Sequence[float], v: Sequence[float], convention: str) -> float: ...
+def read_prompts(path: str) -> list[tuple[str, str, str]]: ...

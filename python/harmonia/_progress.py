@@ -22,8 +22,10 @@ def _watched() -> bool:
 
 
 @contextmanager
-def shown(progress: Union[bool, None, Progress], title: str) -> Iterator[Optional[Progress]]:
-    """The function to tell; None if nobody wants to know."""
+def shown(
+    progress: Union[bool, None, Progress], title: str, unit: str = "rows", spent: str = "evaluations"
+) -> Iterator[Optional[Progress]]:
+    """The function to tell; None if nobody wants to know. unit: what is counted; spent: what it takes."""
     if callable(progress):
         yield progress
         return
@@ -37,11 +39,11 @@ def shown(progress: Union[bool, None, Progress], title: str) -> Iterator[Optiona
             warnings.warn("progress is shown by tqdm, which is not installed", HarmoniaWarning, stacklevel=4)
         yield None
         return
-    bar: Any = tqdm(desc=title, unit=" rows", delay=0 if progress else DELAY_SECONDS, leave=False)
+    bar: Any = tqdm(desc=title, unit=f" {unit}", delay=0 if progress else DELAY_SECONDS, leave=False)
 
     def tell(done: int, rows: Optional[int], evaluations: int) -> None:
         bar.total = rows
-        bar.set_postfix(evaluations=evaluations, refresh=False)
+        bar.set_postfix({spent: evaluations}, refresh=False)
         bar.update(done - bar.n)
 
     try:

@@ -18,7 +18,7 @@ using namespace nb::literals;
 namespace harmonia::python {
 namespace {
 
-constexpr std::size_t kMostBuffers = 64;  // one a thread is enough unless the function keeps what it is given
+constexpr std::size_t kMostBuffers = 64;  // few are enough unless the function keeps what it is given
 
 std::string shape_text(const nb::object& array) {
   const nb::object shape = array.attr("shape");
@@ -29,10 +29,12 @@ std::string shape_text(const nb::object& array) {
 // so the memory is Python's and is used again only when nobody else has it.
 struct Buffer {
   nb::object array;
-  void* data = nullptr;
+  std::shared_ptr<void> data;  // others hold it while it is lent
   std::size_t rows = 0;
 
-  bool free() const { return Py_REFCNT(array.ptr()) == 1; }
+  bool lent() const { return data.use_count() > 1; }
+  bool kept() const { return Py_REFCNT(array.ptr()) > 1; }
+  bool free() const { return !lent() && !kept(); }
 };
 
 class CallableModel final : public Model, public Differentiable {
@@ -57,9 +59,8 @@ class CallableModel final : public Model, public Differentiable {
 
   const ModelInfo& info() const override { return info_; }
 
-  // Points written where the function will find them need not be copied. Several threads would be lent the
-  // same memory: until evaluate() is called, nothing tells that it is in use.
-  void* batch_memory(std::size_t rows) const override {
+  // Points written where the function will find them need not be copied.
+  std::shared_ptr<void> batch_memory(std::size_t rows) const override {
     if (info_.reentrant) return nullptr;
     const nb::gil_scoped_acquire held;
     return buffer(rows)->data;
@@ -172,10 +173,10 @@ class CallableModel final : public Model, public Differentiable {
   template <class T>
   nb::object batch(MatrixView<const T> x) const {
     auto holding = std::find_if(buffers_.begin(), buffers_.end(),
-                                [&](const Buffer& b) { return b.data == x.data && b.free(); });
+                                [&](const Buffer& b) { return b.data.get() == x.data && !b.kept(); });
     if (holding == buffers_.end()) {
       holding = buffer(x.rows);
-      std::memcpy(holding->data, x.data, x.rows * x.columns * sizeof(T));
+      std::memcpy(holding->data.get(), x.data, x.rows * x.columns * sizeof(T));
     }
     return holding->array[nb::slice(Py_ssize_t{0}, static_cast<Py_ssize_t>(x.rows))];
   }
@@ -187,12 +188,16 @@ class CallableModel final : public Model, public Differentiable {
     if (found != buffers_.end()) return found;
     // Too small, or kept by the function: those are its own now.
     std::erase_if(buffers_, [](const Buffer& b) { return b.free(); });
-    if (buffers_.size() >= kMostBuffers) buffers_.erase(buffers_.begin());
+    if (buffers_.size() >= kMostBuffers) {
+      const auto kept =
+          std::find_if(buffers_.begin(), buffers_.end(), [](const Buffer& b) { return !b.lent(); });
+      if (kept != buffers_.end()) buffers_.erase(kept);
+    }
     Buffer fresh;
     fresh.rows = rows;
     const bool narrow = info_.scalar == Scalar::float32;
     fresh.array = numpy_.attr("empty")(nb::make_tuple(rows, info_.inputs), narrow ? "float32" : "float64");
-    fresh.data = nb::cast<nb::ndarray<nb::numpy, nb::c_contig>>(fresh.array).data();
+    fresh.data = {nb::cast<nb::ndarray<nb::numpy, nb::c_contig>>(fresh.array).data(), [](void*) {}};
     return buffers_.insert(buffers_.end(), std::move(fresh));
   }
 

@@ -24,6 +24,7 @@
 #include "measure.hpp"
 #include "persistence.hpp"
 #include "subject.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -399,4 +400,5 @@ NB_MODULE(_native, m) {
   harmonia::python::bind_persistence(m);
   harmonia::python::bind_attack(m);
   harmonia::python::bind_alignment(m);
+  harmonia::python::bind_text(m);
 }

@@ -35,19 +35,24 @@ class Teller {
 
 }  // namespace
 
+void run_here(const nb::object& progress, const std::function<void(ProgressSink)>& work) {
+  Teller teller(progress);
+  const nb::gil_scoped_release released;
+  work([&](const Progress& now) {
+    if (!teller.due()) return;
+    const nb::gil_scoped_acquire held;
+    teller.tell(now);
+  });
+}
+
 void run_measure(const std::vector<const PythonModel*>& models, const nb::object& progress,
                  const std::function<void(ProgressSink)>& work) {
-  Teller teller(progress);
   if (std::any_of(models.begin(), models.end(), [](const PythonModel* model) { return model->callable; })) {
     // On this very thread, so that Ctrl-C, tracebacks and debuggers are as the function's author knows them.
-    const nb::gil_scoped_release released;
-    work([&](const Progress& now) {
-      if (!teller.due()) return;
-      const nb::gil_scoped_acquire held;
-      teller.tell(now);
-    });
+    run_here(progress, work);
     return;
   }
+  Teller teller(progress);
   std::mutex mutex;
   Progress latest;
   std::stop_source stop = models.front()->stop;

@@ -3,42 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <future>
 #include <memory>
 #include <set>
 
+#include "finished_rows.hpp"
 #include "gamma_options.hpp"
-#include "gamma_summary.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/parallel.hpp"
+#include "harmonia/core/side_thread.hpp"
 #include "harmonia/core/statistics.hpp"
-#include "harmonia/core/text.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "held_blocks.hpp"
-#include "kept_values.hpp"
 #include "missing.hpp"
 #include "row_estimator.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr const char* kEmptySegment = "(empty)";  // of rows that have no value where segments are taken from
-
 constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes at a time
-constexpr std::size_t kBlocksAtOnce = 8;    // of rows that are measured elsewhere
-
-// FNV-1a over the values' bits.
-std::uint64_t fingerprint(std::span<const double> x) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const double value : x) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211U;
-  return hash;
-}
+constexpr std::size_t kBlocksAtOnce = 8;    // of rows in several waves
 
 /// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
 /// elsewhere is asked several waves at once, each by a thread of its own: it works while others are planned
-/// and settled.
+/// and settled. One that only the calling thread may ask is asked while another thread makes the next wave
+/// ready.
 class Driver {
  public:
   Driver(const Model& model, RowSource& data, const GammaOptions& options, Run& run,
@@ -47,16 +37,17 @@ class Driver {
         data_(data),
         options_(options),
         run_(run),
-        sink_(sink),
         ball_(options.ball, options.schema, run.seed),
         observer_(options.output, model.info()),
-        summariser_(options, model.info()) {
+        finished_(options, model.info(), sink) {
     const std::size_t threads = BlackBox::threads_for(model, options.batch, run);
     // What is left of a budget is known only between waves.
     overlapping_ = threads > 1 && model.makes_points() && run.ledger.left() == Ledger::kUnlimited;
     const std::size_t lanes = overlapping_ ? threads : 1;
     for (std::size_t i = 0; i < lanes; ++i)
       lanes_.push_back(std::make_unique<Lane>(model, options.batch / lanes, run, threads / lanes));
+    ahead_ = can_be_ahead();
+    if (ahead_) lanes_.push_back(std::make_unique<Lane>(model, options.batch, run, threads));
     rows_ = data.info().rows;
     check_grid(data.info());
   }
@@ -64,22 +55,10 @@ class Driver {
   /// Measures all rows but those of an earlier run, which come first.
   void measure(const std::vector<GammaRow>& done) {
     earlier_ = done;
-    for (std::size_t turn = 0;; ++turn) {
-      Lane& lane = *lanes_[turn % lanes_.size()];
-      if (turn >= lanes_.size()) {
-        land(lane);
-        settle();
-      }
-      // The first wave of several is short: nothing is computed while it is planned.
-      lane.room = turn == 0 && overlapping_ ? (lane.box.wave() + 3) / 4 : lane.box.wave();
-      plan(lane);
-      if (ended_ && held_.empty()) break;
-      if (lane.requests.empty()) continue;
-      if (overlapping_) {
-        lane.under_way = std::async(std::launch::async, [this, &lane] { evaluate(lane); });
-      } else {
-        evaluate(lane);
-      }
+    if (ahead_) {
+      measure_ahead();
+    } else {
+      measure_in_turn();
     }
     if (!earlier_.empty()) {
       throw Error(ErrorCode::input,
@@ -89,7 +68,7 @@ class Driver {
   }
 
   GammaSummary summary() const {
-    GammaSummary summary = summariser_.summary();
+    GammaSummary summary = finished_.summary();
     summary.warnings.assign(warnings_.begin(), warnings_.end());
     return summary;
   }
@@ -120,6 +99,61 @@ class Driver {
     std::future<void> under_way;  // ends before what it works on does
   };
 
+  // There is a core for it, the user does not forbid it, and a wave can be one batch.
+  bool can_be_ahead() const {
+    return !model_.info().reentrant && run_.threads != 1 && hardware_threads() > 1 &&
+           run_.ledger.left() == Ledger::kUnlimited &&
+           lanes_.front()->box.batch() > ball_.shape(data_.info().inputs).points();
+  }
+
+  void measure_in_turn() {
+    for (std::size_t turn = 0;; ++turn) {
+      Lane& lane = *lanes_[turn % lanes_.size()];
+      if (turn >= lanes_.size()) {
+        land(lane);
+        settle();
+        tell();
+      }
+      // The first wave of several is short: nothing is computed while it is planned.
+      lane.room = turn == 0 && overlapping_ ? (lane.box.wave() + 3) / 4 : lane.box.wave();
+      plan(lane);
+      if (at_the_end()) break;
+      if (lane.requests.empty()) continue;
+      if (overlapping_) {
+        lane.under_way = std::async(std::launch::async, [this, &lane] { evaluate(lane); });
+      } else {
+        evaluate(lane);
+      }
+    }
+  }
+
+  // This thread asks for the wave of one lane, and another brings the other lane from its answers to the
+  // points of its next wave.
+  void measure_ahead() {
+    Lane *asked = lanes_[0].get(), *next = lanes_[1].get();
+    asked->box.make_room();
+    make_ready(*asked);
+    SideThread beside;
+    for (; !at_the_end(); std::swap(asked, next)) {
+      next->box.make_room();
+      beside.start([this, next] { make_ready(*next); });
+      if (!asked->requests.empty()) asked->box.ask(asked->requests, room_for_answers(*asked));
+      beside.finish();
+      tell();
+    }
+  }
+
+  void make_ready(Lane& lane) {
+    take(lane);
+    land(lane);
+    settle();
+    lane.room = lane.box.batch();
+    plan(lane);
+    lane.box.write(lane.requests);
+  }
+
+  bool at_the_end() const { return ended_ && held_.empty(); }
+
   // Reads another block, and counts its rows of an earlier run.
   bool read_block() {
     HeldBlock* const held = ended_ ? nullptr : held_.read(data_);
@@ -134,18 +168,11 @@ class Driver {
     return true;
   }
 
-  // Counts a row of an earlier run, which must have been of the same values.
   void add_done(std::span<const GammaRow> entries, std::span<const double> x) {
-    if (fingerprint(x) != entries.front().fingerprint) {
-      throw Error(ErrorCode::input, fmt::format("row {} is not what it was when the run stopped; start anew",
-                                                entries.front().row));
-    }
+    finished_.count(entries, x);
     const RowBall ball(ball_, x, entries.front().row);
     warn(ball, plan_of(ball));
     run_.ledger.spend(entries.front().evaluations());
-    for (const GammaRow& entry : entries) kept_.count(entry);
-    summariser_.add({entries.begin(), entries.end()});
-    ++rows_done_;
   }
 
   // A boundary between two points of a grid is seen by both or by neither, all along it.
@@ -178,7 +205,7 @@ class Driver {
   bool activate() {
     for (;;) {
       if (held_.empty() || held_.last().next == held_.last().rows()) {
-        const std::size_t most = overlapping_ ? kBlocksAtOnce : 1;
+        const std::size_t most = lanes_.size() > 1 ? kBlocksAtOnce : 1;
         if (held_.size() == most || !read_block()) return false;
         continue;
       }
@@ -252,8 +279,17 @@ class Driver {
   }
 
   void evaluate(Lane& lane) const {
+    lane.box.evaluate(lane.requests, room_for_answers(lane));
+    take(lane);
+  }
+
+  MatrixView<double> room_for_answers(Lane& lane) const {
     if (lane.answers.rows() < lane.points) lane.answers.resize(lane.points, model_.info().outputs);
-    lane.box.evaluate(lane.requests, lane.answers.view().slice(0, lane.points));
+    return lane.answers.view().slice(0, lane.points);
+  }
+
+  // Gives the answers to those who asked.
+  static void take(Lane& lane) {
     const auto& asked = lane.asked;
     lane.box.pool().run(
         (asked.size() + kAskedTogether - 1) / kAskedTogether, [&](std::size_t, std::size_t group) {
@@ -291,35 +327,14 @@ class Driver {
       HeldBlock& held = *row->held;
       held.finished[held.block.place(row->estimator.ball().row())] = row->estimator.entries(quantiles_);
       idle_.push_back(std::move(row));
-      if (&held == &held_.first()) pass_on(held);  // while the caches have it
+      if (&held == &held_.first()) finished_.pass_on(held);  // while the caches have it
     }
     active_.resize(kept);
-    while (!held_.empty() && pass_on(held_.first())) held_.drop_first();
-    if (run_.progress) run_.progress({rows_done_, rows_, run_.ledger.spent()});
+    while (!held_.empty() && finished_.pass_on(held_.first())) held_.drop_first();
   }
 
-  // Gives finished rows to the sink, in order; whether these were the block's last.
-  bool pass_on(HeldBlock& held) {
-    const RowBlock& block = held.block;
-    for (; held.emitted < held.rows() && !held.finished[held.emitted].empty(); ++held.emitted, ++rows_done_) {
-      const std::size_t i = held.emitted;
-      const std::span<const double> x(block.values.row(i), block.values.columns());
-      const std::uint64_t known_by = fingerprint(x);
-      std::vector<GammaRow> entries = std::move(held.finished[i]);
-      for (GammaRow& entry : entries) {
-        entry.fingerprint = known_by;
-        if (!block.ids.empty()) entry.id = block.ids[i];
-        if (!block.labels.empty()) entry.label = block.labels[i];
-        if (!block.segments.empty()) {
-          const std::string& segment = block.segments[i];
-          entry.segment = trim(segment).empty() ? kEmptySegment : segment;
-        }
-        kept_.add(entry, x);
-        sink_(entry);
-      }
-      summariser_.add(entries);
-    }
-    return held.emitted == held.rows();
+  void tell() const {
+    if (run_.progress) run_.progress({finished_.rows(), rows_, run_.ledger.spent()});
   }
 
   VisitPlan plan_of(const RowBall& ball) const {
@@ -344,19 +359,17 @@ class Driver {
   RowSource& data_;
   GammaOptions options_;
   Run& run_;
-  const std::function<void(const GammaRow&)>& sink_;
   Ball ball_;
   Observer observer_;
   StudentQuantiles quantiles_;
-  GammaSummariser summariser_;
-  KeptValues kept_;
-  bool overlapping_ = false;
+  FinishedRows finished_;
+  bool overlapping_ = false;  // waves are asked for by threads of their own
+  bool ahead_ = false;        // waves are made ready by a thread of its own
   HeldBlocks held_;
   bool ended_ = false;                   // there are no more blocks
   std::span<const GammaRow> earlier_{};  // rows of an earlier run that were not read yet
   std::vector<std::unique_ptr<Row>> active_, idle_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::size_t rows_done_ = 0;
   std::optional<std::size_t> rows_;
   std::set<std::string> warnings_;
 };

@@ -18,6 +18,7 @@ constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of 
 constexpr std::size_t kWaveAlone = 4096;      // points, and one batch at least: what the caches hold
 constexpr std::size_t kWaveOfThread = 16384;  // of several, so that they seldom wait for each other
 constexpr std::size_t kBatchesOfThread = 4;   // of several, so that one which is late costs little
+constexpr std::size_t kRowsTogether = 8;      // in a batch at least, if rows are not to be cut
 constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that many points take longer
 
 }  // namespace
@@ -26,8 +27,12 @@ constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that 
 class BlackBox::Worker {
  public:
   virtual ~Worker() = default;
-  /// Asks for the next points of the requests, as many as y has rows, those of the first one from `skip` on.
-  virtual void answer(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<double> y) = 0;
+  /// Finds where the next batch is to be written; by the thread that will ask.
+  virtual void make_room() {}
+  /// Writes the next points of the requests, so many, those of the first one from `skip` on.
+  virtual void write(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) = 0;
+  /// Asks for the points that were written, as many as y has rows.
+  virtual void ask(MatrixView<double> y) = 0;
 };
 
 /// Says which points a model is to make.
@@ -36,26 +41,33 @@ class BlackBox::SendingWorker final : public Worker {
  public:
   explicit SendingWorker(const Model& model) : model_(model), inputs_(model.info().inputs) {}
 
-  void answer(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<double> y) override {
+  void write(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) override {
     bases_.clear();
     base_.clear();
     first_.assign(1, 0);
     column_.clear();
     value_.clear();
-    for (auto request = requests.begin(); base_.size() < y.rows; ++request, skip = 0) {
+    centre_.clear();
+    paired_ = requests.front().ball->shape().paired;
+    for (auto request = requests.begin(); base_.size() < count; ++request, skip = 0) {
       const RowBall& ball = *request->ball;
       last_ = {};  // of another row
+      const std::uint32_t centre = base_of(ball, {});
       if (request->centre && skip == 0) put(ball, 0, {});
       if (request->centre && skip > 0) --skip;
       const std::size_t points = ball.shape().points();
       std::size_t p = skip % points;
-      for (std::uint64_t i = skip / points; i < request->count && base_.size() < y.rows; ++i, p = 0) {
+      for (std::uint64_t i = skip / points; i < request->count && base_.size() < count; ++i, p = 0) {
         const std::uint64_t unit = request->unit(i);
-        for (; p < points && base_.size() < y.rows; ++p) put(ball, unit, ball.place(unit, p));
+        for (; p < points && base_.size() < count; ++p) put(ball, unit, ball.place(unit, p));
       }
+      centre_.resize(base_.size(), centre);
     }
+  }
+
+  void ask(MatrixView<double> y) override {
     const MatrixView<const T> bases{bases_.data(), bases_.size() / inputs_, inputs_};
-    model_.evaluate_made({bases, base_, first_, column_, value_}, y);
+    model_.evaluate_made({bases, base_, first_, column_, value_, centre_, paired_}, y);
   }
 
  private:
@@ -108,7 +120,8 @@ class BlackBox::SendingWorker final : public Worker {
   const Model& model_;
   std::size_t inputs_;
   std::vector<T> bases_;
-  std::vector<std::uint32_t> base_, column_;
+  std::vector<std::uint32_t> base_, column_, centre_;
+  bool paired_ = false;
   std::vector<std::size_t> first_;
   std::vector<double> value_, direction_;
   std::array<Base, 2> last_;
@@ -117,38 +130,21 @@ class BlackBox::SendingWorker final : public Worker {
 template <class T>
 class BlackBox::TypedWorker final : public Worker {
  public:
-  TypedWorker(const Model& model, std::size_t slots) : model_(model), inputs_(model.info().inputs) {
-    if (model.batch_memory(slots) != nullptr) return;
+  TypedWorker(const Model& model, std::size_t slots)
+      : model_(model), inputs_(model.info().inputs), batch_(slots), memory_(model.batch_memory(slots)) {
+    if (memory_ != nullptr) return;
     own_.resize(slots, inputs_);
     slots_.resize(std::bit_ceil(slots));
     points_ = own_.row(0);
   }
 
-  void answer(std::span<const PointRequest> requests, std::uint64_t skip, MatrixView<double> y) override {
-    if (lent()) points_ = static_cast<T*>(model_.batch_memory(y.rows));
-    put_all(requests, skip, y.rows);
-    model_.evaluate(MatrixView<const T>{points_, y.rows, inputs_}, y);
+  void make_room() override {
+    if (!lent()) return;
+    if (memory_ == nullptr) memory_ = model_.batch_memory(batch_);
+    points_ = static_cast<T*>(memory_.get());
   }
 
- private:
-  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
-
-  // The memory is the model's, and nothing is known of what it holds.
-  bool lent() const { return slots_.empty(); }
-
-  // What a slot of our own memory holds: a base of a row's ball, with the coordinate `own` or those of a
-  // block replaced.
-  struct Slot {
-    std::uint64_t row = kNobody;
-    double radius = 0, base = 0;
-    std::size_t own = RowBall::Place::kNone;
-    std::uint64_t block = RowBall::Place::kNone;
-  };
-
-  Slot& slot_at(std::size_t slot) { return slots_[slot & (slots_.size() - 1)]; }
-  T* point(std::size_t slot) const { return points_ + slot * inputs_; }
-
-  void put_all(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) {
+  void write(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) override {
     std::size_t slot = 0;
     for (auto request = requests.begin(); slot < count; ++request, skip = 0) {
       const RowBall& ball = *request->ball;
@@ -179,6 +175,29 @@ class BlackBox::TypedWorker final : public Worker {
       }
     }
   }
+
+  void ask(MatrixView<double> y) override {
+    model_.evaluate(MatrixView<const T>{points_, y.rows, inputs_}, y);
+    memory_ = nullptr;
+  }
+
+ private:
+  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
+
+  // The memory is the model's, and nothing is known of what it holds.
+  bool lent() const { return slots_.empty(); }
+
+  // What a slot of our own memory holds: a base of a row's ball, with the coordinate `own` or those of a
+  // block replaced.
+  struct Slot {
+    std::uint64_t row = kNobody;
+    double radius = 0, base = 0;
+    std::size_t own = RowBall::Place::kNone;
+    std::uint64_t block = RowBall::Place::kNone;
+  };
+
+  Slot& slot_at(std::size_t slot) { return slots_[slot & (slots_.size() - 1)]; }
+  T* point(std::size_t slot) const { return points_ + slot * inputs_; }
 
   void put_centre(std::size_t slot, const RowBall& ball) {
     lent() ? put_after(slot, ball, {}, nullptr) : put_place(slot, ball, {});
@@ -265,8 +284,9 @@ class BlackBox::TypedWorker final : public Worker {
   }
 
   const Model& model_;
-  std::size_t inputs_;
-  Matrix<T> own_;  // none if the model lends its own
+  std::size_t inputs_, batch_;
+  std::shared_ptr<void> memory_;  // the model's, until it is asked
+  Matrix<T> own_;                 // none if the model lends its own
   T* points_ = nullptr;
   std::vector<Slot> slots_;             // as many as a power of two; none of memory that is lent
   std::vector<RowBall::Place> before_;  // the points of the unit before, in memory that is lent
@@ -327,19 +347,50 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
   }
   if (total == 0) return;
   const std::uint64_t size = batch_size(total, requests.front().ball->shape().points());
+  const auto request_of = [&](std::uint64_t point) {
+    return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), point) - starts.begin()) - 1;
+  };
+  // A model that makes points may do better with a unit's points together, and with a row's if these are few.
+  const auto start_of = [&](std::uint64_t batch) {
+    const std::uint64_t first = std::min(batch * size, total);
+    if (!model_.makes_points() || first == total) return first;
+    const std::size_t r = request_of(first);
+    const std::uint64_t at = first - starts[r], all = requests[r].points();
+    if (at == 0) return first;
+    if (all <= size / kRowsTogether) return starts[r] + all;
+    const std::uint64_t centre = requests[r].centre ? 1 : 0, points = requests[r].ball->shape().points();
+    return starts[r] + centre + divide_up(at - centre, points) * points;
+  };
   pool_.run(divide_up(total, size), [&](std::size_t worker, std::size_t batch) {
     if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-    const std::uint64_t first = batch * size;
-    const std::size_t count = std::min(size, total - first);
-    const auto next = std::upper_bound(starts.begin(), starts.end(), first);
-    const auto r = static_cast<std::size_t>(next - starts.begin()) - 1;
+    const std::uint64_t first = start_of(batch);
+    const std::size_t count = start_of(batch + 1) - first;
+    if (count == 0) return;
+    const std::size_t r = request_of(first);
     const MatrixView<double> y = answers.slice(first, count);
     run_.ledger.spend(count);
-    workers_[worker]->answer(requests.subspan(r), first - starts[r], y);
+    workers_[worker]->make_room();
+    workers_[worker]->write(requests.subspan(r), first - starts[r], count);
+    workers_[worker]->ask(y);
     check(requests.subspan(r), first - starts[r], y);
   });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   pace(total, taken.count());
+}
+
+void BlackBox::make_room() { workers_.front()->make_room(); }
+
+void BlackBox::write(std::span<const PointRequest> requests) {
+  std::uint64_t total = 0;
+  for (const PointRequest& request : requests) total += request.points();
+  workers_.front()->write(requests, 0, total);
+}
+
+void BlackBox::ask(std::span<const PointRequest> requests, MatrixView<double> answers) {
+  if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
+  run_.ledger.spend(answers.rows);
+  workers_.front()->ask(answers);
+  check(requests, 0, answers);
 }
 
 void BlackBox::pace(std::uint64_t points, double seconds) {

@@ -121,7 +121,8 @@ class ImageModel final : public Model, public Differentiable {
       }
       first.push_back(column.size());
     }
-    model_->evaluate_made({prepared(points.bases.as<float>()), points.base, first, column, value}, y);
+    model_->evaluate_made(
+        {prepared(points.bases.as<float>()), points.base, first, column, value, points.centre, points.paired}, y);
   }
 
   const Differentiable* differentiable() const override {

@@ -28,7 +28,7 @@ class LogitModel final : public Model {
   }
 
   const ModelInfo& info() const override { return info_; }
-  void* batch_memory(std::size_t rows) const override { return model_.batch_memory(rows); }
+  std::shared_ptr<void> batch_memory(std::size_t rows) const override { return model_.batch_memory(rows); }
 
   void evaluate(RowsView x, MutableRowsView y) const override {
     if (!probabilities_) return model_.evaluate(x, y);

@@ -83,6 +83,7 @@ Json model_json(const ModelInfo& model, const char* name_key) {
       {name_key, model.name}, {"kind", model.kind}, {"inputs", model.inputs}, {"outputs", model.outputs}};
   if (!model.sha256.empty()) json["sha256"] = model.sha256;
   if (!model.warning.empty()) json["warning"] = model.warning;
+  if (!model.fast_path.empty()) json["fast_path"] = model.fast_path;
   return json;
 }
 

@@ -129,15 +129,17 @@ Json ranking_json(const TextRecord& record, const TextRanking& ranking) {
 Json options_of(const TextRecord& record) {
   Json families = Json::array();
   for (const PromptFamily family : record.options.families) families.push_back(family_name(family));
+  const ChatParameters& asked = record.parameters;
+  const auto told = [&](const auto& value) { return record.functions ? Json(nullptr) : Json(value); };
   return {{"convention", convention_name(record.convention)},
           {"families", std::move(families)},
           {"variants", record.options.variants},
           {"repeats", record.options.repeats},
           {"embedder", record.embedder},
-          {"temperature", record.parameters.temperature},
-          {"max_tokens", record.parameters.max_tokens},
-          {"system", record.parameters.system.empty() ? Json(nullptr) : Json(record.parameters.system)},
-          {"chat_seed", or_null(record.parameters.seed)},
+          {"temperature", told(asked.temperature)},
+          {"max_tokens", told(asked.max_tokens)},
+          {"system", asked.system.empty() ? Json(nullptr) : told(asked.system)},
+          {"chat_seed", asked.seed ? told(*asked.seed) : Json(nullptr)},
           {"confidence", record.options.confidence},
           {"seed", record.seed}};
 }

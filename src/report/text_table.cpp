@@ -115,11 +115,12 @@ std::string ratings_text(const TextModelRecord& model) {
 }  // namespace
 
 std::string text_table(const TextRecord& record) {
-  std::string text = fmt::format(
-      "{} of {}: {} of each family, {} of the unchanged prompt; temperature {:g}; embedder {}; seed {}\n",
-      counted(record.prompts.size(), "prompt"), printable(record.source),
-      counted(record.options.variants, "variant"), counted(record.options.repeats, "repeat"),
-      record.parameters.temperature, printable(record.embedder), record.seed);
+  std::string text =
+      fmt::format("{} of {}: {} of each family, {} of the unchanged prompt; {}embedder {}; seed {}\n",
+                  counted(record.prompts.size(), "prompt"), printable(record.source),
+                  counted(record.options.variants, "variant"), counted(record.options.repeats, "repeat"),
+                  record.functions ? "" : fmt::format("temperature {:g}; ", record.parameters.temperature),
+                  printable(record.embedder), record.seed);
   text += fmt::format("gamma in the convention '{}'; bands by the authors' own √(1 − cos θ)\n\n",
                       convention_name(record.convention));
   for (const TextModelRecord& model : record.models)

@@ -24,15 +24,31 @@ const std::array<std::string, 3> kInputs{"input_ids", "attention_mask", "token_t
 
 using Tokens = std::vector<std::int64_t>;
 
-std::string read_file_of(const std::string& folder, const std::string& name) {
-  const std::string path = (std::filesystem::path(folder) / name).string();
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored)) return read_model_file(path);
+[[noreturn]] void refuse_folder(const std::string& folder, const std::string& found) {
   throw Error(ErrorCode::input,
-              fmt::format("embedder {} has no file {}; expected a folder with model.onnx and vocab.txt, as "
+              fmt::format("embedder {} {}; expected a folder with one ONNX file and vocab.txt, as "
                           "'scripts/setup.sh embedder' makes it",
-                          folder, name));
+                          folder, found));
 }
+
+// The files of an embedder.
+struct Files {
+  explicit Files(const std::string& folder)
+      : vocabulary((std::filesystem::path(folder) / "vocab.txt").string()) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) refuse_folder(folder, "is no folder");
+    std::vector<std::string> models;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".onnx") models.push_back(entry.path().string());
+    }
+    if (error) refuse_folder(folder, "cannot be read: " + error.message());
+    if (models.size() != 1) refuse_folder(folder, "has " + counted(models.size(), "ONNX file"));
+    if (!std::filesystem::is_regular_file(vocabulary, error)) refuse_folder(folder, "has no vocab.txt");
+    model = models.front();
+  }
+
+  std::string model, vocabulary;
+};
 
 // Rows of the table in which the graph looks a piece up; 0 if that cannot be seen.
 std::size_t table_rows(const OnnxGraph& graph) {
@@ -62,16 +78,17 @@ void check_inputs(const OnnxGraph& graph, const std::string& file) {
 
 class LocalEmbedder final : public Embedder {
  public:
-  LocalEmbedder(const std::string& folder, const std::string& bytes, const std::string& vocabulary,
+  LocalEmbedder(const Files& files, const std::string& bytes, const std::string& vocabulary,
                 std::size_t threads)
-      : file_((std::filesystem::path(folder) / "model.onnx").string()),
-        pieces_(vocabulary, (std::filesystem::path(folder) / "vocab.txt").string()),
+      : file_(files.model),
+        pieces_(vocabulary, files.vocabulary),
         pool_(threads == 0 ? hardware_threads() : threads) {
-    name_ = "local:" + sha256_hex(sha256_hex(bytes) + sha256_hex(vocabulary)).substr(0, 16);
+    name_ = fmt::format("{}:{}", std::filesystem::path(file_).stem().string(),
+                        sha256_hex(sha256_hex(bytes) + sha256_hex(vocabulary)).substr(0, 16));
     const OnnxGraph graph = read_onnx_graph(bytes, file_);
     check_inputs(graph, file_);
     if (const std::size_t rows = table_rows(graph); rows != 0 && rows != pieces_.size()) {
-      throw Error(ErrorCode::input, fmt::format("vocabulary {}/vocab.txt has {}; model {} expects {}", folder,
+      throw Error(ErrorCode::input, fmt::format("vocabulary {} has {}; model {} expects {}", files.vocabulary,
                                                 counted(pieces_.size(), "piece"), file_, rows));
     }
     output_ = graph.outputs.empty() ? std::string() : std::string(graph.outputs.front().name);
@@ -177,8 +194,9 @@ class LocalEmbedder final : public Embedder {
 
 std::unique_ptr<Embedder> open_local_embedder(const std::string& folder, std::size_t threads) {
   require_onnx_runtime("embedder " + folder);
-  const std::string bytes = read_file_of(folder, "model.onnx");
-  return std::make_unique<LocalEmbedder>(folder, bytes, read_file_of(folder, "vocab.txt"), threads);
+  const Files files(folder);
+  return std::make_unique<LocalEmbedder>(files, read_model_file(files.model),
+                                         read_model_file(files.vocabulary), threads);
 }
 
 }  // namespace harmonia

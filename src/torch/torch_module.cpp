@@ -7,15 +7,19 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <sstream>
 
 #include "blas.hpp"
 #include "device.hpp"
 #include "device_threads.hpp"
+#include "differences.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "point_pairs.hpp"
 #include "torch_interface.hpp"
+#include "traced_flags.hpp"
 
 namespace harmonia {
 namespace {
@@ -26,9 +30,12 @@ constexpr std::size_t kBatchRows = 512;
 constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
 constexpr std::size_t kDeviceRows = 8192;                    // a GPU wants many more at once
 constexpr std::size_t kDeviceValues = std::size_t{1} << 26U;
+constexpr std::size_t kDeviceMore = 2;     // times as many by differences, beside which rows are few
 constexpr std::size_t kDeviceThreads = 2;  // of a GPU's callers: one makes points while the other waits
+constexpr std::size_t kDifferenceThreads = 4;  // by differences there is less to wait for
 constexpr std::size_t kDeviceSizes = 32;   // of batches of images: for every size cuDNN makes its plans anew
 constexpr std::size_t kExampleRows = 2;    // one would not tell rows from outputs
+constexpr std::size_t kCentreRows = 4;     // beside pairs, rows come in multiples of this, for the same reason
 
 torch::jit::Module load(TorchRequest& request, c10::Device device) {
   try {
@@ -75,6 +82,7 @@ class TorchModel final : public Model, public Differentiable {
         module_(load(request, device_)),
         type_(type_of(module_)) {
     module_ = frozen(module_);
+    forbid_tf32(module_);
     info_.name = request.path;
     info_.kind = "torch";
     info_.sha256 = request.sha256;
@@ -89,6 +97,7 @@ class TorchModel final : public Model, public Differentiable {
     }
     learn_shapes(request);
     set_batch();
+    if (device_.is_cuda()) learn_differences(request);
     if (info_.outputs == 1) info_.binary = request.options->binary;
     if (type_ != at::kDouble && type_ != at::kFloat) {
       info_.warning = fmt::format(
@@ -120,10 +129,9 @@ class TorchModel final : public Model, public Differentiable {
       base.resize(whole_size(base.size()));
       const at::Tensor made = bases.index_select(0, sent(base));
       made.view({-1}).scatter_(0, sent(places(points)), sent(points.value).to(type_));
-      std::vector<std::int64_t> shape = shape_;
-      shape.front() = static_cast<std::int64_t>(base.size());
+      if (differences_ && points.paired) return copy_out(answer_pairs(points, bases, made), y.data);
       const auto count = static_cast<std::int64_t>(points.points());
-      copy_out(answer(made.reshape(shape), base.size()).narrow(0, 0, count), y.data);
+      copy_out(answer(shaped(made), base.size()).narrow(0, 0, count), y.data);
     });
   }
 
@@ -143,6 +151,64 @@ class TorchModel final : public Model, public Differentiable {
   }
 
  private:
+  // Points that come in pairs, by their differences from the rows.
+  at::Tensor answer_pairs(const PointsToMake& points, const at::Tensor& bases, const at::Tensor& made) const {
+    PointPairs pairs(points);
+    const auto count = static_cast<std::int64_t>(points.points()), found = static_cast<std::int64_t>(pairs.row.size());
+    if (found == 0) return answer(shaped(made), static_cast<std::size_t>(made.size(0))).narrow(0, 0, count);
+    fill_up(pairs.centres, (pairs.centres.size() + kCentreRows - 1) / kCentreRows * kCentreRows);
+    for (auto* numbers : {&pairs.row, &pairs.plus, &pairs.minus}) fill_up(*numbers, (whole_size(2 * numbers->size()) + 1) / 2);
+    const at::Tensor centres = bases.index_select(0, sent(pairs.centres)), row = sent(pairs.row);
+    const at::Tensor plus = sent(pairs.plus), minus = sent(pairs.minus);
+    const at::Tensor moved =
+        differences_of(centres, row, made.index_select(0, plus), made.index_select(0, minus));
+    const PairAnswers answers = differences_->answer({shaped(centres), row, shaped(moved)});
+    const at::Tensor out =
+        at::empty({count, static_cast<std::int64_t>(info_.outputs)}, at::TensorOptions(device_).dtype(at::kDouble));
+    const auto put = [&](const at::Tensor& places, const at::Tensor& values) {
+      out.index_copy_(0, places.narrow(0, 0, found), values.narrow(0, 0, found));
+    };
+    put(plus, point_answers(answers, row, true));
+    put(minus, point_answers(answers, row, false));
+    if (!pairs.alone.empty())
+      out.index_copy_(0, sent(pairs.alone), answers.centres.to(at::kDouble).index_select(0, sent(pairs.alone_row)));
+    return out;
+  }
+
+  static void fill_up(std::vector<std::int64_t>& numbers, std::size_t count) { numbers.resize(count, numbers.front()); }
+
+  // As many rows as there are, in the shape that the module takes.
+  at::Tensor shaped(const at::Tensor& rows) const {
+    std::vector<std::int64_t> shape = shape_;
+    shape.front() = rows.size(0);
+    return rows.reshape(shape);
+  }
+
+  // Pairs are answered by differences where that is known to give the same.
+  void learn_differences(const TorchRequest& request) {
+    if (!request.options->fast_path || type_ != at::kFloat) return;
+    try {
+      guarded([&] {
+        const at::NoGradGuard no_gradients;
+        auto differences = std::make_unique<Differences>(module_);
+        std::vector<double> example(request.example.begin(), request.example.end());
+        example.resize(info_.inputs);
+        for (double& number : example)
+          if (std::isnan(number)) number = 0;
+        const at::Tensor row = torch::tensor(example, at::kDouble).to(at::TensorOptions(device_).dtype(type_));
+        const std::string wrong = disagreement(*differences, module_, shaped(at::stack({row, row * 0.5 + 0.25})));
+        if (!wrong.empty()) throw Error(ErrorCode::model, "differences do not agree with points: " + wrong);
+        differences_ = std::move(differences);
+      });
+      torch::cuda::synchronize(device_.index());  // as with the weights: what was made of them is there
+      info_.fast_path = "differences";
+      info_.preferred_batch *= kDeviceMore;
+      info_.preferred_threads = kDifferenceThreads;
+    } catch (const Error& error) {
+      info_.fast_path = fmt::format("none: {}", error.what());
+    }
+  }
+
   template <class Call>
   void guarded(const Call& call) const {
     const auto here = [&] {
@@ -328,6 +394,7 @@ class TorchModel final : public Model, public Differentiable {
   at::ScalarType type_;
   std::vector<std::int64_t> shape_;         // of a batch; its first number is that of the rows
   std::unique_ptr<DeviceThreads> threads_;  // of a GPU
+  std::unique_ptr<Differences> differences_;  // null: not of this module
 };
 
 }  // namespace

@@ -59,10 +59,11 @@ def test_tokens_of_every_character(embed_texts, embedder, reference):
 
 
 def test_embeddings_of_sentence_transformers(embed_texts, embedder, root):
-    texts = json.loads((root / "tests" / "data" / "minilm" / "texts.json").read_text())
-    expected = np.load(root / "tests" / "data" / "minilm" / "embeddings.npy")
+    rows = json.loads((root / "tests" / "data" / "minilm.json").read_text())
+    texts = [row["sentence"] for row in rows]
+    assert tokens_of(embed_texts, embedder, texts, LENGTH) == [row["tokens"] for row in rows]
     got = embeddings_of(embed_texts, embedder, texts)
-    np.testing.assert_allclose(got, expected, atol=1e-5)
+    np.testing.assert_allclose(got, [row["embedding"] for row in rows], atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(got, axis=1), 1, atol=1e-6)
 
 

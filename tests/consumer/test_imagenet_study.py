@@ -40,7 +40,7 @@ def out(harmonia, torch_library, tmp_path):
 
 
 def test_the_study_in_its_quick_setting(root, build_dir, out):
-    command = [root / "experiments" / "imagenet" / "run", "--quick", "--reuse", "--no-plots", "--out", out]
+    command = [root / "experiments" / "imagenet" / "run", "--quick", "--reuse", "--no-plots", "--jobs", 2, "--threads", 1, "--out", out]
     environment = {**os.environ, "HARMONIA_BUILD": str(build_dir), "HARMONIA_PYTHON": sys.executable}
     done = subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

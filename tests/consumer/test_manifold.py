@@ -56,7 +56,7 @@ def images(tmp_path_factory):
 def run(root, build_dir, torch_library, images, tmp_path_factory):
     """What the study prints, and its folder."""
     out = tmp_path_factory.mktemp("manifold") / "out"
-    done = study(root, build_dir, images, out)
+    done = study(root, build_dir, images, out, "--jobs", 2)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout, out
 
@@ -129,6 +129,14 @@ def test_an_earlier_run_is_taken_and_doubted(reused):
     assert after == pytest.approx((TEST - 1) / TEST) and after != before
 
 
+def test_networks_side_by_side_are_those_made_one_by_one(reused):
+    before = numbers(reused.out)
+    shutil.rmtree(reused.out / "models" / "manifold-1")
+    done = reused()
+    assert done.returncode == 0, done.stderr
+    assert numbers(reused.out) == before
+
+
 def test_permuted_pixels_are_put_back(root, program, images, tmp_path):
     folders = (root / "experiments" / name for name in ("common", "manifold"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -141,3 +149,6 @@ def test_bad_sizes_are_refused(reused):
     done = reused("--epochs", 0)
     assert done.returncode == 2
     assert "--epochs is 0; expected at least 1" in done.stderr
+    done = reused("--jobs", 0)
+    assert done.returncode == 2
+    assert "argument --jobs: is 0; expected a whole number, at least 1" in done.stderr

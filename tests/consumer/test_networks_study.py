@@ -100,6 +100,24 @@ def test_a_network_that_learnt_nothing_is_told(networks, root, build_dir, digits
     assert "networks: 1 of 4 checks fail: test accuracy of FC10-0" in done.stderr
 
 
+def test_an_endless_image_is_in_no_mean(networks, root, build_dir, digits, tmp_path):
+    kept = []
+
+    def endless(folder: Path) -> None:
+        path = folder / "persistence-natural.json"
+        result = json.loads(path.read_text())
+        result["command_line"] = result["command_line"].replace(str(networks[1]), str(tmp_path / "out"))  # where it is now
+        result["rows"][0].update({"sigma": None, "low": 270000.0, "high": None, "outcome": "censored_high"})
+        kept.extend(row["sigma"] for row in result["rows"][1:])
+        path.write_text(json.dumps(result))
+
+    done = reused(networks, root, build_dir, digits, tmp_path, endless)
+    assert done.returncode == 0, done.stderr
+    assert f"| {np.mean(kept):.3f} [" in done.stdout and "; 1 endless |" in done.stdout
+    line = read_numbers(tmp_path / "out", "quantity")["natural_persistence",]
+    assert float(line["value"]) == pytest.approx(np.mean(kept), rel=1e-6) and int(line["rows"]) == len(kept)
+
+
 def test_networks_of_another_setting_are_not_reused(networks, root, build_dir, digits, tmp_path):
     def older(folder: Path) -> None:
         path = folder / "training.json"

@@ -41,13 +41,19 @@ def test_the_least_embedder(embed_texts, tmp_path):
     np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "vocab.txt"])
-def test_a_file_is_missing(embed_texts, tmp_path, name):
+@pytest.mark.parametrize("name, found", [("model.onnx", "0 ONNX files"), ("vocab.txt", "no vocab.txt")])
+def test_a_file_is_missing(embed_texts, tmp_path, name, found):
     folder = save_embedder(tmp_path / "e")
     (folder / name).unlink()
-    refused(embed_texts, folder, f"embedder {folder} has no file {name}; expected a folder with model.onnx and vocab.txt, as "
+    refused(embed_texts, folder, f"embedder {folder} has {found}; expected a folder with one ONNX file and vocab.txt, as "
             "'scripts/setup.sh embedder' makes it")
-    refused(embed_texts, tmp_path / "nowhere", "nowhere has no file model.onnx")
+    refused(embed_texts, tmp_path / "nowhere", f"embedder {tmp_path}/nowhere is no folder; expected")
+
+
+def test_several_models(embed_texts, tmp_path):
+    folder = save_embedder(tmp_path / "e")
+    shutil.copy(folder / "model.onnx", folder / "model_small.onnx")
+    refused(embed_texts, folder, "has 2 ONNX files; expected a folder with one")
 
 
 def test_vocabularies(embed_texts, tmp_path):
@@ -79,7 +85,7 @@ def test_files_that_are_no_models(embed_texts, tmp_path, embedder):
         (folder / "model.onnx").write_bytes(wrong)
         refused(embed_texts, folder, "model.onnx")
     shutil.copy(embedder / "vocab.txt", folder)
-    with (embedder / "model.onnx").open("rb") as whole:
+    with next(embedder.glob("*.onnx")).open("rb") as whole:
         (folder / "model.onnx").write_bytes(whole.read(1 << 20))
     refused(embed_texts, folder, "model.onnx")
 

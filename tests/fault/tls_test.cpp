@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "../../src/model/child_process.hpp"
 #include "harmonia/model/http_model.hpp"
+#include "harmonia/text/endpoint.hpp"
 #include "support/model_checks.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -29,7 +31,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.answer({'inputs': []})
     def do_POST(self):
-        x = json.loads(self.rfile.read(int(self.headers['Content-Length'])))['inputs'][0]['data']
+        asked = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+        if 'messages' in asked:
+            self.answer({'choices': [{'message': {'content': 'yes'}}]})
+            return
+        x = asked['inputs'][0]['data']
         self.answer({'outputs': [{'name': 'y', 'datatype': 'FP64', 'shape': [1], 'data': [x[0] - x[1]]}]})
     def log_message(self, *_):
         pass
@@ -58,8 +64,8 @@ class TlsServer : public testing::Test {
     }
     port_ = std::stoi(server_->output());
   }
-  std::string url(const std::string& host) const {
-    return "https://" + host + ":" + std::to_string(port_) + "/v2/models/m";
+  std::string url(const std::string& host, const std::string& path = "/v2/models/m") const {
+    return "https://" + host + ":" + std::to_string(port_) + path;
   }
 
   test::TemporaryFolder folder_;
@@ -109,6 +115,27 @@ TEST_F(TlsServer, NeedsAnAuthorityThatCanBeRead) {
   EXPECT_TRUE(test::says(
       test::message_of(ErrorCode::model, [&] { open_http_model(url("127.0.0.1"), options, kExample); }),
       "missing.pem"));
+}
+
+TEST_F(TlsServer, IsAskedForChatByTheSameRules) {
+  EndpointOptions options;
+  options.retries = 1;
+  options.url = url("127.0.0.1", "/v1");
+  ChatBudget budget;
+  const std::vector<ChatQuestion> questions(20);
+  std::size_t right = 0;
+  const auto ask = [&] {
+    open_chat_endpoint(options, {}, budget)->ask(questions, [&](std::size_t, const ChatAnswer& answer) {
+      right += answer.text == "yes" ? 1 : 0;
+    });
+  };
+  EXPECT_TRUE(test::says(test::message_of(ErrorCode::model, ask), "endpoint " + options.url, "certificate"));
+  options.ca_file = certificate_;
+  ask();
+  EXPECT_EQ(right, questions.size());
+  options.url = url("localhost", "/v1");
+  EXPECT_TRUE(test::says(test::message_of(ErrorCode::model, ask), "localhost"));
+  EXPECT_EQ(right, questions.size());
 }
 
 }  // namespace

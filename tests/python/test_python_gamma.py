@@ -150,7 +150,7 @@ def test_what_a_function_raises_is_raised_here():
         hm.gamma(broken, X, radius=0.1, batch=20)
     assert "in broken" in "".join(traceback.format_tb(caught.value.__traceback__))
     if sys.version_info >= (3, 11):
-        assert caught.value.__notes__ == ["raised by model test_what_a_function_raises_is_raised_here.<locals>.broken on a batch of 20 × 3"]
+        assert caught.value.__notes__ == [f"raised by model test_what_a_function_raises_is_raised_here.<locals>.broken on a batch of {calls[-1]} × 3"]
 
 
 def as_field(x):
@@ -322,6 +322,88 @@ def test_several_threads_call_a_function_when_asked():
     seen.clear()
     hm.gamma(function, X, radius=0.1, batch=60)
     assert seen == {threading.get_ident()}
+
+
+def sines(x):
+    """Every bit of every number matters."""
+    return np.sin(x @ np.sin(np.arange(2, 2 + 2 * x.shape[1])).reshape(-1, 2))
+
+
+MANY = np.random.default_rng(4).normal(size=(900, 5))
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"scale": "std"}, {"dtype": np.float32}, {"ball": "random-pairs:9"}, {"output": "all", "sample": 3}, {"batch": 100},
+    {"ball": "random-pairs:200", "precision": 0.3, "floor": 0.01},
+], ids=str)
+def test_batches_are_made_ready_during_calls(options):
+    """The next batch is written while the function is called, unless one thread is asked for: the same bits."""
+    sizes = {}
+
+    def counting(threads):
+        def function(x):
+            sizes.setdefault(threads, []).append(len(x))
+            before = x.copy()
+            time.sleep(0.0005)
+            assert np.array_equal(before, x), "a batch changed while the function had it"
+            return sines(x)
+
+        return function
+
+    ahead, alone = (hm.gamma(counting(threads), MANY, 0.2, threads=threads, **options) for threads in (None, 1))
+    assert len(sizes[None]) > 2 and sum(sizes[None]) == sum(sizes[1]) == ahead.summary.evaluations
+    for field in ("gamma", "value", "low", "high", "points"):
+        assert np.array_equal(getattr(ahead, field), getattr(alone, field), equal_nan=True), field
+    assert ahead.summary.mean == alone.summary.mean
+
+
+def test_batches_that_are_kept_while_others_are_made_ready():
+    """Every one, more than are remembered."""
+    kept = []
+
+    def function(x):
+        kept.append((x, x.copy()))
+        return sines(x)
+
+    result = hm.gamma(function, MANY, 0.2, batch=90)
+    assert len(kept) > 100
+    for batch, copy in kept:
+        assert np.array_equal(batch, copy)
+    assert np.array_equal(result.gamma, hm.gamma(sines, MANY, 0.2, threads=1).gamma)
+
+
+@pytest.mark.parametrize("fault, error, text", [
+    (lambda x: 1 / 0, ZeroDivisionError, "division by zero"),
+    (lambda x: sines(x)[1:], hm.ModelError, r"returned an array of shape \(\d+, 2\) for \d+ rows; expected"),
+    (lambda x: sines(x) * np.nan, hm.ModelError, "answered nan in output 0"),
+    (lambda x: signal.raise_signal(signal.SIGINT) or sines(x), KeyboardInterrupt, ""),
+], ids=["raises", "shape", "nan", "interrupt"])
+def test_a_call_that_fails_while_the_next_batch_is_made_ready(fault, error, text):
+    for bad in (2, 3, 8):
+        calls = []
+
+        def function(x):
+            calls.append(len(x))
+            return fault(x) if len(calls) == bad else sines(x)
+
+        with pytest.raises(error, match=text):
+            hm.gamma(function, MANY, 0.2, batch=200)
+        assert len(calls) == bad
+
+
+def test_rows_that_fail_during_a_call():
+    rows = MANY.copy()
+    rows[700, 3] = np.nan
+    calls = []
+
+    def function(x):
+        calls.append(len(x))
+        time.sleep(0.002)
+        return sines(x)
+
+    with pytest.raises(hm.InputError, match="row 700 .*takes no missing values"):
+        hm.gamma(function, rows, 0.2, batch=200)
+    assert len(calls) > 10
 
 
 INTERRUPTED = """

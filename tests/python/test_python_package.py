@@ -32,6 +32,7 @@ def test_every_public_name_has_an_example():
 
     public = [getattr(hm, name) for name in hm.__all__ if not name.startswith("_")]
     public += [harmonia.sklearn.gamma_scorer, harmonia.xgboost.GammaCallback, harmonia.lightgbm.gamma_callback]
+    public += [getattr(hm.text, name) for name in hm.text.__all__ if name != "FAMILIES"]
     for thing in public:
         assert thing.__doc__, thing
         if not (isinstance(thing, type) and issubclass(thing, (Exception, hm.Pair))):
@@ -40,7 +41,7 @@ def test_every_public_name_has_an_example():
 
 def test_what_is_installed(package: Path, root: Path):
     files = {p.name for p in (package / "harmonia").iterdir()}
-    assert {"py.typed", "_native.pyi", "__init__.py", "sklearn.py", "xgboost.py", "lightgbm.py", "pytorch.py"} <= files
+    assert {"py.typed", "_native.pyi", "__init__.py", "sklearn.py", "xgboost.py", "lightgbm.py", "pytorch.py", "text.py"} <= files
     assert not (package / "lib").exists() and not (package / "include").exists() and not (package / "bin").exists()
     assert hm.__version__ == re.search(r"VERSION (\d+\.\d+\.\d+)", (root / "CMakeLists.txt").read_text()).group(1)
     assert Path(hm.__file__).is_relative_to(package)

@@ -15,7 +15,7 @@ class SentenceEmbedder:
     """BERT's encoder [Devlin 2019], the mean over the tokens, at length 1: one text at a time, nothing padded."""
 
     def __init__(self, folder: Path):
-        graph = onnx.load(folder / "model.onnx").graph
+        graph = onnx.load(next(folder.glob("*.onnx"))).graph
         self.weights = {w.name: numpy_helper.to_array(w).astype(np.float64) for w in graph.initializer}
         self.layers = 1 + max(int(name.split(".")[2]) for name in self.weights if name.startswith("encoder.layer."))
 

@@ -52,6 +52,14 @@ class BlackBox {
   /// stopped.
   void evaluate(std::span<const PointRequest> requests, MatrixView<double> answers);
 
+  /// evaluate() in steps, for points that are written on another thread than the one that asks: batch() at
+  /// most, in one call of the model. First room is made for them, on the thread that will ask.
+  void make_room();
+  /// Then they are written,
+  void write(std::span<const PointRequest> requests);
+  /// and then asked for.
+  void ask(std::span<const PointRequest> requests, MatrixView<double> answers);
+
  private:
   class Worker;
   template <class T>

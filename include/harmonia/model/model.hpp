@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct ModelInfo {
   std::size_t preferred_batch = 0;     ///< rows a call that suit it; 0: no preference
   std::string sha256;                  ///< of its file, in hexadecimal; empty: there is no file
   std::string warning;                 ///< a sentence on why its numbers may mislead; empty: none
+  std::string fast_path;               ///< how pairs of points are answered sooner, "none: why"; empty: not asked
   std::vector<std::string> features;   ///< names of its inputs, if it has them
   std::vector<std::string> classes;    ///< names of its classes in the order of its outputs, if it has them
 };
@@ -39,6 +41,8 @@ struct PointsToMake {
   std::span<const std::size_t> first;     ///< of every point: its first replacement; and how many there are
   std::span<const std::uint32_t> column;  ///< of every replacement
   std::span<const double> value;          ///< of every replacement; the model's type holds it
+  std::span<const std::uint32_t> centre;  ///< of every point: the row of `bases` that its ball is around
+  bool paired = false;  ///< but for centres, a point is followed by its mirror image, or follows it
 
   std::size_t points() const { return base.size(); }
 };
@@ -51,10 +55,10 @@ class Model {
   /// x: rows × inputs, in info().scalar. y: rows × outputs. Throws Error(model) when there is no answer.
   /// Safe to call from several threads if info().reentrant.
   virtual void evaluate(RowsView x, MutableRowsView y) const = 0;
-  /// Where the rows of the next call of evaluate(), `rows` at most, are best written: memory of the model,
-  /// which that call spoils, for one that hands its rows on. Never of a model that is reentrant: the memory
-  /// is there once. Null: anywhere.
-  virtual void* batch_memory(std::size_t /*rows*/) const { return nullptr; }
+  /// Where the rows of a call of evaluate(), `rows` at most, are best written, for a model that hands its
+  /// rows on: memory of its own, which it uses for nothing else while this is held, and which that call
+  /// spoils. Null: anywhere, and so for every model that is reentrant.
+  virtual std::shared_ptr<void> batch_memory(std::size_t /*rows*/) const { return nullptr; }
   /// Whether it is better asked for points to make: it computes elsewhere, and rows are long to send.
   virtual bool makes_points() const { return false; }
   /// As evaluate(), of points that it makes; only where makes_points().

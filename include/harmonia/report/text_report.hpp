@@ -25,6 +25,7 @@ struct TextRecord {
   std::string embedder;
   TextOptions options;
   ChatParameters parameters;
+  bool functions = false;  ///< the models are functions of Python: what they do by `parameters` is not known
   AngleConvention convention = AngleConvention::angle;
   std::vector<TextModelRecord> models;
   std::vector<TextRanking> rankings;  ///< one a family, of several models
@@ -34,6 +35,9 @@ struct TextRecord {
   double seconds = 0;
   std::vector<std::string> warnings;
 };
+
+/// What a reader of the record's models should know, a sentence each.
+std::vector<std::string> text_warnings(const TextRecord& record);
 
 /// The result as JSON.
 std::string text_json(const TextRecord& record);

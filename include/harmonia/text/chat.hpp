@@ -40,11 +40,10 @@ std::string chat_outcome_name(ChatOutcome outcome);
 struct ChatAnswer {
   ChatOutcome outcome = ChatOutcome::unasked;
   std::string text;
-  std::string reason;  ///< in a line, if there is no answer
-  std::string finish;  ///< why the model ended: "stop", "length", or what the endpoint says
-  std::uint64_t tokens =
-      0;  ///< that the endpoint counted for question and answer, also if it was stored; 0 if it does not say
-  std::uint64_t calls = 0;  ///< requests that were made for it; 0 if it was stored before
+  std::string reason;        ///< in a line, if there is no answer
+  std::string finish;        ///< why the model ended: "stop", "length", or what the endpoint says
+  std::uint64_t tokens = 0;  ///< that the endpoint counted for question and answer; 0 if it does not say
+  std::uint64_t calls = 0;   ///< requests that were made for it; 0 if it was stored before, tokens are kept
 };
 
 /// Anything that answers prompts.

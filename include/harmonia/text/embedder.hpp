@@ -20,11 +20,12 @@ class Embedder {
   virtual Matrix<float> embed(std::span<const std::string> texts) = 0;
 };
 
-/// Sentences through all-MiniLM-L6-v2 (ONNX Runtime) in this process. folder: holds `model.onnx` and
-/// `vocab.txt`, as scripts/setup.sh embedder makes it; the name is a hash of both. threads: 0 for one a core.
-/// What is past 256 tokens of a text is cut off, as the model's authors do. Texts of the same tokens, such as
-/// those that differ in control characters alone, have the same bits, whatever else is asked with them.
-/// Throws Error(input) if a file is missing or no such model, Error(usage) where ONNX Runtime was left out.
+/// Sentences through all-MiniLM-L6-v2 (ONNX Runtime) in this process. folder: holds one
+/// ONNX file and `vocab.txt`, as scripts/setup.sh embedder makes it; the name has a hash of both. threads: 0
+/// for one a core. What is past 256 tokens of a text is cut off, as the model's authors do. Texts of the same
+/// tokens, such as those that differ in control characters alone, have the same bits, whatever else is asked
+/// with them. Throws Error(input) if a file is missing or no such model, Error(usage) where ONNX Runtime was
+/// left out.
 std::unique_ptr<Embedder> open_local_embedder(const std::string& folder, std::size_t threads = 0);
 
 }  // namespace harmonia
