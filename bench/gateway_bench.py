@@ -41,6 +41,8 @@ def main(program: str, calls: int) -> None:
                 begin = time.perf_counter()
                 ask(line)
                 times[name].append(1000 * (time.perf_counter() - begin))
+        for line in lines.values():
+            line.close()
     for name, taken in times.items():
         low, middle, high = (statistics.quantiles(taken, n=20)[i] for i in (0, 9, 18))
         print(f"{name:8} median {middle:7.3f} ms   (5 % {low:7.3f}, 95 % {high:7.3f}; {calls} calls, upstream {1000 * LATENCY_SECONDS:g} ms)")

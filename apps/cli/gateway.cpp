@@ -32,7 +32,8 @@ class ConnectionThreads final : public httplib::TaskQueue {
   void enqueue(std::function<void()> connection) override {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(connection));
-    if (waiting_.size() > idle_ && threads_.size() < kMostConnections) threads_.emplace_back([this] { work(); });
+    if (waiting_.size() > idle_ && threads_.size() < kMostConnections)
+      threads_.emplace_back([this] { work(); });
     entered_.notify_one();
   }
 
@@ -71,7 +72,8 @@ class ConnectionThreads final : public httplib::TaskQueue {
 
 std::string lower(std::string_view text) {
   std::string small(text);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(small, small.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return small;
 }
 
@@ -82,8 +84,8 @@ bool is_bearer(const std::string& header, const std::string& key) {
   return sha256_hex(trim(std::string_view(header).substr(kBearer.size()))) == sha256_hex(key);
 }
 
-void answer_error(httplib::Response& response, int status, const std::string& message, const std::string& type,
-                  const std::string& code) {
+void answer_error(httplib::Response& response, int status, const std::string& message,
+                  const std::string& type, const std::string& code) {
   response.status = status;
   response.set_content(endpoint_error_json(message, type, code), kJson);
 }
@@ -185,7 +187,8 @@ class Gateway {
     return measurement_json(measurement, options_.convention, options_.conversation);
   }
 
-  void take(const httplib::Request& request, httplib::Response& response, const httplib::ContentReader* reader) {
+  void take(const httplib::Request& request, httplib::Response& response,
+            const httplib::ContentReader* reader) {
     UpstreamRequest call;
     for (const auto& [name, value] : request.headers) call.headers.emplace_back(name, value);
     const bool allowed = is_allowed(request, response);
@@ -208,7 +211,8 @@ class Gateway {
       pass(call, response, is_chat && is_sampled(asked, number), number);
     } catch (const Error& error) {
       response.headers.clear();
-      answer_error(response, 502, fmt::format("harmonia gateway: {}", error.what()), "upstream_error", "bad_gateway");
+      answer_error(response, 502, fmt::format("harmonia gateway: {}", error.what()), "upstream_error",
+                   "bad_gateway");
     }
   }
 
@@ -229,7 +233,8 @@ class Gateway {
       return !is_passed_on(name) || std::ranges::find(kOwn, name) != kOwn.end() ||
              (own_key && name == "authorization") || connection.find("," + name + ",") != std::string::npos;
     });
-    if (!options_.endpoint.key.empty()) headers.emplace_back("Authorization", "Bearer " + options_.endpoint.key);
+    if (!options_.endpoint.key.empty())
+      headers.emplace_back("Authorization", "Bearer " + options_.endpoint.key);
     for (const std::string& line : options_.endpoint.headers) {
       const std::size_t colon = std::min(line.find(':'), line.size() - 1);
       headers.emplace_back(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
@@ -263,7 +268,8 @@ class Gateway {
       const std::string small = lower(name);
       // What describes the body or the client. With the same key of idempotency the same answer would come.
       const bool left_out = small.starts_with("x-stainless-") || small.starts_with("content-") ||
-                            small == "accept" || small == "user-agent" || small == "idempotency-key" || value.empty();
+                            small == "accept" || small == "user-agent" || small == "idempotency-key" ||
+                            value.empty();
       if (!left_out) task.headers.push_back(fmt::format("{}: {}", name, value));
     }
     task.call = std::move(call.body);
@@ -271,7 +277,8 @@ class Gateway {
     return task;
   }
 
-  void measure_whole(std::string& body, UpstreamRequest& call, httplib::Response& response, std::uint64_t number) {
+  void measure_whole(std::string& body, UpstreamRequest& call, httplib::Response& response,
+                     std::uint64_t number) {
     ++sampled_;
     const std::string id = queue_.open();
     if (std::optional<ChatReply> reply = read_chat_reply(body)) {
@@ -285,11 +292,13 @@ class Gateway {
     if (!found) return;
     if (found->result.gamma) {
       const TextGamma& gamma = *found->result.gamma;
-      response.set_header("X-Harmonia-Gamma", fmt::format("{:.6g}", in_convention(gamma.gamma, options_.convention)));
+      response.set_header("X-Harmonia-Gamma",
+                          fmt::format("{:.6g}", in_convention(gamma.gamma, options_.convention)));
       response.set_header("X-Harmonia-Convention", std::string(convention_name(options_.convention)));
       response.set_header("X-Harmonia-Band", std::string(band_name(band_of(gamma))));
     }
-    if (std::optional<std::string> longer = with_member(body, "harmonia", json_of(*found))) body = std::move(*longer);
+    if (std::optional<std::string> longer = with_member(body, "harmonia", json_of(*found)))
+      body = std::move(*longer);
   }
 
   // Passes an answer on as it comes, and measures it when it has ended.
@@ -304,12 +313,14 @@ class Gateway {
     const auto request = std::make_shared<UpstreamRequest>(std::move(call));
     response.set_chunked_content_provider(
         type.empty() ? "application/octet-stream" : type,
-        // All in one call: between calls the server looks whether it is to end, and would break the answer off.
+        // All in one call: between calls the server looks whether it is to end, and would break the answer
+        // off.
         [this, answer, request, id, number](std::size_t, httplib::DataSink& sink) {
           StreamedReply reply;
           if (!pass_all(*answer, sink, reply, id)) return false;
           if (!id.empty() && reply.too_long()) queue_.fail(id, "the answer is too long to be measured");
-          if (!id.empty() && !reply.too_long()) queue_.enter(id, task_of(*request, reply.reply().text, number));
+          if (!id.empty() && !reply.too_long())
+            queue_.enter(id, task_of(*request, reply.reply().text, number));
           sink.done();
           return true;
         },
@@ -318,7 +329,8 @@ class Gateway {
         });
   }
 
-  bool pass_all(UpstreamAnswer& answer, httplib::DataSink& sink, StreamedReply& reply, const std::string& id) {
+  bool pass_all(UpstreamAnswer& answer, httplib::DataSink& sink, StreamedReply& reply,
+                const std::string& id) {
     try {
       std::string bytes;
       while (answer.read(bytes)) {
@@ -359,13 +371,14 @@ GatewayCounts serve_gateway(const GatewayOptions& options, Embedder& embedder, c
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  const int port = options.port == 0                                    ? server.bind_to_any_port(options.host)
+  const int port = options.port == 0                                 ? server.bind_to_any_port(options.host)
                    : server.bind_to_port(options.host, options.port) ? options.port
-                                                                        : -1;
+                                                                     : -1;
   if (port <= 0) {
-    throw Error(ErrorCode::usage, fmt::format("cannot listen on {}:{}; expected an address of this machine and a port "
-                                              "that is free",
-                                              options.host, options.port));
+    throw Error(ErrorCode::usage,
+                fmt::format("cannot listen on {}:{}; expected an address of this machine and a port "
+                            "that is free",
+                            options.host, options.port));
   }
   const bool is_ipv6 = options.host.find(':') != std::string::npos;
   listening(fmt::format("http://{}{}{}:{}/v1", is_ipv6 ? "[" : "", options.host, is_ipv6 ? "]" : "", port));

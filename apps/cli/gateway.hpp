@@ -19,11 +19,11 @@ namespace harmonia {
 /// How the gateway listens and what it measures.
 struct GatewayOptions {
   std::string host = "127.0.0.1";
-  int port = 8077;            ///< 0: one that is free
-  EndpointOptions endpoint;   ///< upstream; its key, if there is one, replaces that of the clients
-  std::string key;            ///< that clients have to send as a bearer token; empty: none
-  double pass_seconds = 600;  ///< longest silence of the upstream in a call that is passed on
-  double sample = 0.1;        ///< share of chat calls that is measured
+  int port = 8077;                      ///< 0: one that is free
+  EndpointOptions endpoint;             ///< upstream; its key, if there is one, replaces that of the clients
+  std::string key;                      ///< that clients have to send as a bearer token; empty: none
+  double pass_seconds = 600;            ///< longest silence of the upstream in a call that is passed on
+  double sample = 0.1;                  ///< share of chat calls that is measured
   std::chrono::milliseconds budget{0};  ///< longest that an answer waits for its gamma
   AngleConvention convention = AngleConvention::angle;
   ConversationOptions conversation;

@@ -41,7 +41,8 @@ void read_listen(const std::string& text, GatewayOptions& options) {
   const std::optional<double> port = read_number(digits);
   const bool whole = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
   if (!port || !whole || *port > 65535 || host.empty())
-    throw Error(ErrorCode::usage, fmt::format("--listen {}; expected HOST:PORT, such as 127.0.0.1:8077", in_quotes(text)));
+    throw Error(ErrorCode::usage,
+                fmt::format("--listen {}; expected HOST:PORT, such as 127.0.0.1:8077", in_quotes(text)));
   options.host = std::string(host);
   options.port = static_cast<int>(*port);
 }
@@ -64,10 +65,11 @@ void ServeCommand::complete() {
   options.endpoint.key = read_key(key_variable, key_file, "--key");
   options.key = read_key(own_key_variable, own_key_file, "--gateway-key");
   if (!options.endpoint.key.empty() && options.key.empty() && !is_loopback(options.host)) {
-    throw Error(ErrorCode::usage,
-                fmt::format("--listen {} with --key: whoever reaches it would use the upstream's key; expected "
-                            "--gateway-key-env or --gateway-key-file",
-                            listen));
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("--listen {} with --key: whoever reaches it would use the upstream's key; expected "
+                    "--gateway-key-env or --gateway-key-file",
+                    listen));
   }
 }
 
@@ -94,27 +96,32 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
   GatewayOptions& o = c.options;
   const auto share = finite_number("a number from 0 to 1", [](double x) { return x >= 0 && x <= 1; });
   const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
-  app.add_flag("--gateway", c.gateway, "an OpenAI-compatible proxy that adds gamma to answers")->group("Gateway");
-  app.add_option("--listen", c.listen, "where clients connect to; port 0 takes one that is free [127.0.0.1:8077]")
+  app.add_flag("--gateway", c.gateway, "an OpenAI-compatible proxy that adds gamma to answers")
+      ->group("Gateway");
+  app.add_option("--listen", c.listen,
+                 "where clients connect to; port 0 takes one that is free [127.0.0.1:8077]")
       ->type_name("HOST:PORT")
       ->group("Gateway");
-  app.add_option("--gateway-key-env", c.own_key_variable,
-                 "variable of the environment that holds the key clients have to send as a bearer token [none]")
+  app.add_option(
+         "--gateway-key-env", c.own_key_variable,
+         "variable of the environment that holds the key clients have to send as a bearer token [none]")
       ->type_name("VARIABLE")
       ->group("Gateway");
   app.add_option("--gateway-key-file", c.own_key_file, "file that holds it")
       ->type_name("FILE")
       ->group("Gateway")
       ->excludes("--gateway-key-env");
-  app.add_option("--pass-timeout", o.pass_seconds, "seconds of silence after which a call that is passed on fails [600]")
+  app.add_option("--pass-timeout", o.pass_seconds,
+                 "seconds of silence after which a call that is passed on fails [600]")
       ->check(above)
       ->group("Gateway");
   app.add_option("--chat", o.endpoint.url, "base address of the upstream, such as http://127.0.0.1:8080/v1")
       ->required()
       ->type_name("URL")
       ->group("Upstream");
-  app.add_option("--key-env", c.key_variable,
-                 "variable of the environment that holds the upstream's key [that of the client is passed on]")
+  app.add_option(
+         "--key-env", c.key_variable,
+         "variable of the environment that holds the upstream's key [that of the client is passed on]")
       ->type_name("VARIABLE")
       ->group("Upstream");
   app.add_option("--key-file", c.key_file, "file that holds it")
@@ -126,7 +133,9 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
       ->group("Upstream");
   app.add_option("--ca-file", o.endpoint.ca_file, "PEM file of the authorities that endpoints are trusted by")
       ->group("Upstream");
-  app.add_option("--sample", o.sample, "share of chat calls that is measured [0.1]")->check(share)->group("Measuring");
+  app.add_option("--sample", o.sample, "share of chat calls that is measured [0.1]")
+      ->check(share)
+      ->group("Measuring");
   app.add_option("--budget-ms", c.budget_ms,
                  "milliseconds that an answer may wait for its gamma; 0: it goes out at once [0]")
       ->check(CLI::Range(0, 3600000))
@@ -138,7 +147,8 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
                  "further answers to the unchanged conversation, for the noise floor [0]")
       ->check(CLI::Range(0, 1000))
       ->group("Measuring");
-  app.add_option("--family", c.family, "how messages are varied: appended, inserted, invisible, whitespace, … [appended]")
+  app.add_option("--family", c.family,
+                 "how messages are varied: appended, inserted, invisible, whitespace, … [appended]")
       ->group("Measuring");
   app.add_option("--max-tokens", o.conversation.most_tokens,
                  "most tokens of a variant's answer; 0: what the client asked for [1024]")
@@ -154,7 +164,8 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
   app.add_option("--measuring-threads", o.queue.threads, "measurements at the same time [2]")
       ->check(CLI::Range(1, 256))
       ->group("Measuring");
-  app.add_option("--max-pending", o.queue.most_pending, "measurements that may wait; further ones are left out [100]")
+  app.add_option("--max-pending", o.queue.most_pending,
+                 "measurements that may wait; further ones are left out [100]")
       ->check(CLI::Range(1, 1000000))
       ->group("Measuring");
   app.add_option("--keep", o.queue.kept, "results that are kept, the last ones [10000]")
@@ -163,13 +174,16 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
   app.add_option("--timeout", o.endpoint.timeout_seconds, "seconds to wait for the answer to a variant [120]")
       ->check(above)
       ->group("Measuring");
-  app.add_option("--retries", o.endpoint.retries, "further tries of a variant after 429, 5xx or a lost connection [1]")
+  app.add_option("--retries", o.endpoint.retries,
+                 "further tries of a variant after 429, 5xx or a lost connection [1]")
       ->check(CLI::Range(0, 100))
       ->group("Measuring");
-  app.add_option("--seed", o.conversation.seed, "of the draws: which calls, which variants [1]")->group("Measuring");
-  app.add_option("--embed", c.embedding.embed,
-                 "who embeds answers: local (all-MiniLM-L6-v2 in this process), local:FOLDER, or the base address "
-                 "of an endpoint [local]")
+  app.add_option("--seed", o.conversation.seed, "of the draws: which calls, which variants [1]")
+      ->group("Measuring");
+  app.add_option(
+         "--embed", c.embedding.embed,
+         "who embeds answers: local (all-MiniLM-L6-v2 in this process), local:FOLDER, or the base address "
+         "of an endpoint [local]")
       ->type_name("URL|local")
       ->group("Embedder");
   app.add_option("--embed-model", c.embedding.embed_model, "name of the endpoint's embedding model")
@@ -208,7 +222,8 @@ void add_serve_command(CLI::App& program) {
   auto command = std::make_shared<ServeCommand>();
   command->options.endpoint.in_flight = 4;
   command->options.endpoint.retries = 1;
-  CLI::App* const app = program.add_subcommand("serve", "Serves: a gateway that adds gamma to a chat endpoint's answers");
+  CLI::App* const app =
+      program.add_subcommand("serve", "Serves: a gateway that adds gamma to a chat endpoint's answers");
   add_gateway_options(*app, *command);
   app->footer(kExamples);
   app->callback([command] { command->execute(); });

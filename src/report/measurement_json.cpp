@@ -51,7 +51,8 @@ std::string measurement_json(const Measurement& measurement, AngleConvention con
   return text_of(json);
 }
 
-std::string endpoint_error_json(const std::string& message, const std::string& type, const std::string& code) {
+std::string endpoint_error_json(const std::string& message, const std::string& type,
+                                const std::string& code) {
   return text_of({{"error", {{"message", message}, {"type", type}, {"param", nullptr}, {"code", code}}}});
 }
 

@@ -87,8 +87,8 @@ ConversationGamma ConversationMeter::measure(const ConversationTask& task) {
          prompt_variants(call.question(), options_.family, options_.variants, options_.seed, task.number))
       bodies.push_back(call.with(variant, 0, options_.most_tokens));
     if (bodies.size() < options_.repeats + 2) {
-      throw Error(ErrorCode::input, fmt::format("the family {} has no variants of the message",
-                                                family_name(options_.family)));
+      throw Error(ErrorCode::input,
+                  fmt::format("the family {} has no variants of the message", family_name(options_.family)));
     }
     if (asker_->headers != task.headers) {
       EndpointOptions endpoint = endpoint_;

@@ -60,7 +60,8 @@ ConversationCall::ConversationCall(std::string_view body) {
   json_ = Json::parse(body, nullptr, false);
   if (json_.is_discarded()) unusable("is not JSON");
   const Json& messages = member(json_, "messages");
-  if (!messages.is_array()) unusable(fmt::format("has messages that are {}; expected a list", json_kind(messages)));
+  if (!messages.is_array())
+    unusable(fmt::format("has messages that are {}; expected a list", json_kind(messages)));
   for (std::size_t i = messages.size(); i-- > 0;) {
     if (member(messages[i], "role") != "user") continue;
     const Json& content = member(messages[i], "content");
@@ -81,7 +82,8 @@ ConversationCall::ConversationCall(std::string_view body) {
   unusable("has no message of the user");
 }
 
-std::string ConversationCall::with(const std::string& question, std::size_t repeat, std::size_t most_tokens) const {
+std::string ConversationCall::with(const std::string& question, std::size_t repeat,
+                                   std::size_t most_tokens) const {
   Json call = json_;
   call[place_] = question;
   call["stream"] = false;
@@ -131,7 +133,8 @@ void StreamedReply::take_line(std::string_view line) {
   if (!line.starts_with('{')) return;  // [DONE]
   const Json event = Json::parse(line, nullptr, false);
   if (event.is_discarded()) return;
-  if (const Json& id = member(event, "id"); reply_.id.empty() && id.is_string()) reply_.id = id.get<std::string>();
+  if (const Json& id = member(event, "id"); reply_.id.empty() && id.is_string())
+    reply_.id = id.get<std::string>();
   const Json& choices = member(event, "choices");
   if (!choices.is_array()) return;
   for (const Json& choice : choices) {
@@ -142,7 +145,8 @@ void StreamedReply::take_line(std::string_view line) {
   }
 }
 
-std::optional<std::string> with_member(const std::string& body, std::string_view name, std::string_view value) {
+std::optional<std::string> with_member(const std::string& body, std::string_view name,
+                                       std::string_view value) {
   const Json json = Json::parse(body, nullptr, false);
   if (!json.is_object() || json.contains(name)) return std::nullopt;
   const std::size_t end = body.rfind('}');

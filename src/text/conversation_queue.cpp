@@ -55,7 +55,8 @@ std::string ConversationQueue::open() {
   if (order_.size() > options_.kept) {
     const std::string& oldest = order_.front();
     if (const auto other = known_as_.extract(oldest)) {
-      if (const auto found = other_ids_.find(other.mapped()); found != other_ids_.end() && found->second == oldest)
+      if (const auto found = other_ids_.find(other.mapped());
+          found != other_ids_.end() && found->second == oldest)
         other_ids_.erase(found);
     }
     measurements_.erase(oldest);
@@ -71,7 +72,7 @@ void ConversationQueue::enter(const std::string& id, ConversationTask task) {
     if (closed_) {
       why = "the gateway ends";
     } else if (waiting_.size() >= options_.most_pending) {
-      why = fmt::format("the queue is full: {} wait", counted(waiting_.size(), "measurement"));
+      why = fmt::format("the queue is full ({} waiting)", waiting_.size());
     } else {
       waiting_.push_back({id, std::move(task)});
     }

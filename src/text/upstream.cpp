@@ -31,8 +31,9 @@ struct FreeMulti {
 };
 
 bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : +c; },
-                            [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : +c; });
+  return std::ranges::equal(
+      a, b, {}, [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : +c; },
+      [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : +c; });
 }
 
 EndpointOptions endpoint_of(const UpstreamOptions& options) {
@@ -52,7 +53,7 @@ void require(CURLMcode code) {
 
 bool is_passed_on(std::string_view header) {
   constexpr std::array<std::string_view, 11> own{
-      "Connection", "Proxy-Connection",  "Keep-Alive", "TE",     "Trailer",       "Transfer-Encoding",
+      "Connection", "Proxy-Connection",   "Keep-Alive", "TE",     "Trailer",       "Transfer-Encoding",
       "Upgrade",    "Proxy-Authenticate", "Host",       "Expect", "Content-Length"};
   return std::ranges::none_of(own, [&](std::string_view name) { return same_name(name, header); });
 }
@@ -79,7 +80,8 @@ class UpstreamAnswer::Line {
     }
     // What libcurl adds by itself if nobody says otherwise.
     for (const std::string_view name : {"Accept", "Content-Type", "User-Agent"}) {
-      if (std::ranges::none_of(request.headers, [&](const HttpHeader& h) { return same_name(h.first, name); }))
+      if (std::ranges::none_of(request.headers,
+                               [&](const HttpHeader& h) { return same_name(h.first, name); }))
         lines.push_back(fmt::format("{}:", name));
     }
     headers_ = make_curl_headers(lines);
@@ -140,8 +142,10 @@ class UpstreamAnswer::Line {
     if (news_ || settle()) return !complete_;
     require(curl_multi_poll(multi_.get(), nullptr, 0, kTickMilliseconds, nullptr));
     perform();
-    if (!news_ && !settle() && Clock::now() - last_news_ > std::chrono::duration<double>(options_.timeout_seconds))
-      throw Error(ErrorCode::model, fmt::format("{}: no answer within {:g} s", name_, options_.timeout_seconds));
+    if (!news_ && !settle() &&
+        Clock::now() - last_news_ > std::chrono::duration<double>(options_.timeout_seconds))
+      throw Error(ErrorCode::model,
+                  fmt::format("{}: no answer within {:g} s", name_, options_.timeout_seconds));
     return !complete_;
   }
 

@@ -32,7 +32,7 @@ def check(found: dict) -> None:
     assert 0 <= found["changed"] <= 4
     assert (found["changed"] == 0) == (found["plain"] == 0)
     assert 0 < found["resultant"] <= 1 + 1e-6
-    assert found["band"] in ("trustworthy", "possible", "likely")
+    assert found["band"] in ("probably trustworthy", "possible hallucination", "likely hallucination")
     assert found["calls"] == 4
     assert found["tokens"] > 0
 

@@ -29,7 +29,7 @@ class Gateway:
     """url: what clients have as their base. output: what the program said, once it has ended."""
 
     def __init__(self, url: str, process: subprocess.Popen):
-        self.url, self.process, self.output = url, process, ""
+        self.url, self.process, self.output, self.interrupted = url, process, "", False
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=60)
@@ -59,10 +59,15 @@ class Gateway:
         assert answer.status == 200, answer
         return answer.json()
 
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+        self.interrupted = True
+        self.process.send_signal(signal.SIGINT)
+
     def stop(self) -> int:
-        """Ctrl-C. The exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+        """Ctrl-C, if it was not pressed before. The exit code."""
+        if not self.interrupted:
+            self.interrupt()
         try:
             out, err = self.process.communicate(timeout=60)
             self.output += out + err
@@ -75,7 +80,9 @@ class Gateway:
 @contextlib.contextmanager
 def running_gateway(program, upstream: str, *options, **keywords):
     """A gateway before the upstream that measures nothing unless it is asked to (--sample 0)."""
-    command = [program, "serve", "--gateway", "--chat", upstream, "--listen", "127.0.0.1:0", "--sample", "0", *options]
+    command = [program, "serve", "--gateway", "--chat", upstream, "--listen", "127.0.0.1:0", *options]
+    if "--sample" not in options:
+        command += ["--sample", 0]
     process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
     try:
         found = re.search(r" at (http://\S+/v1);", process.stdout.readline())

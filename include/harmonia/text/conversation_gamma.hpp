@@ -41,7 +41,7 @@ struct ConversationGamma {
   std::optional<TextGamma> gamma;
   std::string reason;                   ///< in a line, if there is no gamma
   std::size_t refused = 0, failed = 0;  ///< variants without an answer: not taken, and all others
-  std::size_t cut = 0;                  ///< answers to variants that ended at the number of tokens, not by themselves
+  std::size_t cut = 0;  ///< answers to variants that ended at the number of tokens, not by themselves
   std::uint64_t calls = 0, tokens = 0;
 };
 
@@ -99,6 +99,7 @@ class StreamedReply {
 
 /// The answer with one more member at its end, all other bytes as they are; none if it is no JSON object or
 /// has such a member. value: JSON.
-std::optional<std::string> with_member(const std::string& body, std::string_view name, std::string_view value);
+std::optional<std::string> with_member(const std::string& body, std::string_view name,
+                                       std::string_view value);
 
 }  // namespace harmonia
