@@ -135,6 +135,7 @@ def test_numbers_are_those_of_numpy():
     assert result.isotropy[0] == pytest.approx(float(unit(asked.mean(axis=0)) @ prompt[0]), abs=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*point apart")
 def test_agrees_with_the_program(harmonia, tmp_path, root):
     """The same endpoint asked by the program and by a function: the same numbers, and results of one form."""
     (tmp_path / "prompts.csv").write_text("prompt,id\nWhere does it go?,p1\nWhy is it so?,p2\n2 + 2,p3\n")
