@@ -105,7 +105,7 @@ def test_an_endpoint_that_misbehaves_costs_its_own_prompts_alone(harmonia, promp
         text = body["messages"][-1]["content"]
         which = PROMPTS.index(own_prompt(text))
         if which == 0:
-            return lambda handler: time.sleep(3)  # hangs
+            return lambda handler: time.sleep(7)  # hangs
         if which == 1:
             return lambda handler: handler.connection.close()
         if which == 2 and asked == 0:  # takes its time the first time
@@ -119,13 +119,13 @@ def test_an_endpoint_that_misbehaves_costs_its_own_prompts_alone(harmonia, promp
     out = tmp_path / "result.json"
     with running(answer) as (url, _):
         done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--json", out, "--no-store",
-                        "--timeout", 1, "--retries", 1, "--in-flight", 64, "--variants", 4)  # fmt: skip
+                        "--timeout", 3, "--retries", 1, "--in-flight", 64, "--variants", 4)  # fmt: skip
         result = result_of(done, out)
     jsonschema.validate(result, schema)
     outcomes = [row["outcome"] for row in result["rows"]]
     assert outcomes == ["failed", "failed", "measured", "failed", "empty", "measured"]
     assert all(row["reason"] for row in result["rows"] if row["outcome"] != "measured")
-    assert "no answer within 1 s" in result["rows"][0]["reason"]
+    assert "no answer within 3 s" in result["rows"][0]["reason"]
     assert "4 rows without a value" in "".join(result["summary"]["warnings"])
     assert result["rows"][5]["gamma"] == 0
 
@@ -160,7 +160,7 @@ def test_killed_at_a_random_moment_it_goes_on(harmonia, program, prompts, tmp_pa
     def answer(body, asked):
         return after(0.01, turning(body, asked))
 
-    with running(answer) as (url, _):
+    with running(answer) as (url, undisturbed):
         whole = result_of(harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--no-store", "--json", tmp_path / "whole.json"), tmp_path / "whole.json")
     with running(answer) as (url, endpoint):
         command = ["text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--store", tmp_path / "store",
@@ -177,7 +177,7 @@ def test_killed_at_a_random_moment_it_goes_on(harmonia, program, prompts, tmp_pa
     assert [{k: row[k] for k in same} for row in result["rows"]] == [{k: row[k] for k in same} for row in whole["rows"]]
     repeated = len(endpoint.questions) - len(set(endpoint.questions))
     assert repeated <= kills * in_flight
-    assert len(set(endpoint.questions)) == whole["evaluations"]
+    assert set(endpoint.questions) == set(undisturbed.questions)
 
 
 def test_caps_are_hard_and_a_forecast_makes_no_call(harmonia, prompts, tmp_path, schema):
@@ -197,7 +197,7 @@ def test_caps_are_hard_and_a_forecast_makes_no_call(harmonia, prompts, tmp_path,
 
 def test_several_models_make_a_leaderboard_and_labels_a_score(harmonia, tmp_path, schema):
     table = tmp_path / "prompts.csv"
-    lines = [f"{i},{PROMPTS[0]} part {i},{'facts' if i % 2 else 'odd'},{int(i % 3 > 0)},{5 - i % 3}" for i in range(24)]
+    lines = [f"{i},{PROMPTS[0]} part {i},{'facts' if i % 2 else 'odd'},{int(i % 3 > 0)},{5 - i % 3}" for i in range(60)]
     table.write_text("id,prompt,domain,right,stars\n" + "\n".join(lines) + "\n")
 
     def answer(body, _asked):
@@ -213,7 +213,7 @@ def test_several_models_make_a_leaderboard_and_labels_a_score(harmonia, tmp_path
                         "--rating", "stars", "--store", tmp_path / "store", "--json", out, "--family", "appended,whitespace")  # fmt: skip
         result = result_of(done, out)
     jsonschema.validate(result, schema)
-    assert len(result["rows"]) == 2 * 24 * 2
+    assert len(result["rows"]) == 2 * 60 * 2
     for ranking in result["summary"]["rankings"]:
         assert ranking["ranking"] == [["calm"], ["wild"]]
         assert ranking["pairs"][0]["low"] > 0

@@ -26,7 +26,7 @@ struct TextOptions {
 };
 
 /// Questions to a model: (1 + repeats + families · variants) a prompt; fewer where a family has no variants
-/// of a prompt, or the same one twice.
+/// of a prompt.
 std::uint64_t text_questions(std::size_t prompts, const TextOptions& options);
 
 /// One prompt in one family.
