@@ -250,8 +250,9 @@ class Gateway {
     const bool success = response.status >= 200 && response.status < 300;
     const bool streams = lower(type).starts_with("text/event-stream");
     const std::optional<double> length = read_number(header_of(answer->headers(), "content-length"));
-    sampled = sampled && success;
-    if (streams || (!sampled && (!length || *length > kReadWhole)))
+    const bool bodiless = call.method == "HEAD" || response.status == 204 || response.status == 304;
+    sampled = sampled && success && !bodiless;
+    if (!bodiless && (streams || (!sampled && (!length || *length > kReadWhole))))
       return pass_pieces(std::move(answer), type, call, response, sampled, number);
     std::string body;
     while (answer->read(body)) {
