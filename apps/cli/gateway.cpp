@@ -129,7 +129,7 @@ class Gateway {
     const auto pass_empty = [this](const httplib::Request& request, httplib::Response& response) {
       take(request, response, nullptr);
     };
-    server.Get("/health", [this](const httplib::Request&, httplib::Response& response) {
+    server.Get("/health", [](const httplib::Request&, httplib::Response& response) {
       response.set_content(fmt::format("{{\"status\":\"ok\",\"version\":\"{}\"}}", HARMONIA_VERSION), kJson);
     });
     server.Get("/v1/gamma/([^/]+)", [this](const httplib::Request& request, httplib::Response& response) {
@@ -242,7 +242,7 @@ class Gateway {
   }
 
   void pass(UpstreamRequest& call, httplib::Response& response, bool sampled, std::uint64_t number) {
-    std::shared_ptr<UpstreamAnswer> answer = upstream_.send(call);
+    const std::shared_ptr<UpstreamAnswer> answer = upstream_.send(call);
     response.status = answer->status();
     const std::string type = header_of(answer->headers(), "content-type");
     for (const auto& [name, value] : answer->headers())
@@ -250,9 +250,10 @@ class Gateway {
     const bool success = response.status >= 200 && response.status < 300;
     const bool streams = lower(type).starts_with("text/event-stream");
     const std::optional<double> length = read_number(header_of(answer->headers(), "content-length"));
-    sampled = sampled && success;
-    if (streams || (!sampled && (!length || *length > kReadWhole)))
-      return pass_pieces(std::move(answer), type, call, response, sampled, number);
+    const bool bodiless = call.method == "HEAD" || response.status == 204 || response.status == 304;
+    sampled = sampled && success && !bodiless;
+    if (!bodiless && (streams || (!sampled && (!length || *length > kReadWhole))))
+      return pass_pieces(answer, type, call, response, sampled, number);
     std::string body;
     while (answer->read(body)) {
     }
@@ -302,8 +303,8 @@ class Gateway {
   }
 
   // Passes an answer on as it comes, and measures it when it has ended.
-  void pass_pieces(std::shared_ptr<UpstreamAnswer> answer, const std::string& type, UpstreamRequest& call,
-                   httplib::Response& response, bool sampled, std::uint64_t number) {
+  void pass_pieces(const std::shared_ptr<UpstreamAnswer>& answer, const std::string& type,
+                   UpstreamRequest& call, httplib::Response& response, bool sampled, std::uint64_t number) {
     std::string id;
     if (sampled) {
       ++sampled_;

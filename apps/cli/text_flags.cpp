@@ -27,7 +27,7 @@ std::string usual_folder() {
 
 std::string local_folder(const std::string& embed) {
   if (embed != "local") return embed.substr(std::string("local:").size());
-  const std::string folder = usual_folder();
+  std::string folder = usual_folder();
   if (std::filesystem::exists(folder)) return folder;
   throw Error(
       ErrorCode::usage,

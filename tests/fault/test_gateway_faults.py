@@ -77,6 +77,12 @@ def test_nothing_else_is_asked_of_the_upstream(program, path):
         assert upstream.calls == []
 
 
+def test_an_answer_without_a_body(program):
+    with running_upstream(None) as (url, _), running_gateway(program, url, "--embed", url) as gateway:
+        answer = gateway.ask("DELETE", "/v1/nothing")
+        assert (answer.status, answer.body, answer.headers["Transfer-Encoding"]) == (204, b"", None)
+
+
 def test_health_and_unknown_measurements(program):
     with running_upstream(None) as (url, upstream), running_gateway(program, url, "--embed", url) as gateway:
         assert gateway.ask("GET", "/health").json()["status"] == "ok"

@@ -155,6 +155,9 @@ def running_upstream(answer, embed=None):
                 return self.say(json.dumps({"data": [{"index": i, "embedding": embed(text)} for i, text in enumerate(texts)]}).encode())
             if self.path.endswith("/embeddings"):
                 return self.say(b'{"error": {"message": "no embeddings today"}}', 500)
+            if self.path.endswith("/nothing"):
+                self.send_response(204)
+                return self.end_headers()
             if self.command == "POST" and self.path.endswith("/chat/completions") and upstream.answer:
                 return upstream.answer(self, json.loads(body))
             return self.say(json.dumps({"method": self.command, "path": self.path, "size": len(body)}).encode(), 203, X_Upstream="here")
