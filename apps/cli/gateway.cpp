@@ -167,7 +167,8 @@ class Gateway {
                    "invalid_request_error", "invalid_api_key");
       return false;
     }
-    if (options_.endpoint.key.empty() || !request.has_header("Origin")) return true;
+    const bool has_secret = !options_.endpoint.key.empty() || !options_.endpoint.headers.empty();
+    if (!has_secret || !request.has_header("Origin")) return true;
     answer_error(response, 403, "calls from web pages need a gateway that has a key of its own",
                  "invalid_request_error", "forbidden");
     return false;
@@ -224,7 +225,8 @@ class Gateway {
 
   // What the upstream is sent: not what httplib adds or what concerns the client's connection.
   void rewrite_headers(std::vector<HttpHeader>& headers) const {
-    const std::string connection = "," + lower(header_of(headers, "connection")) + ",";
+    std::string connection = "," + lower(header_of(headers, "connection")) + ",";
+    std::erase_if(connection, [](char c) { return c == ' ' || c == '\t'; });
     const bool own_key = !options_.key.empty() || !options_.endpoint.key.empty();
     std::erase_if(headers, [&](const HttpHeader& header) {
       const std::string name = lower(header.first);
@@ -237,7 +239,9 @@ class Gateway {
       headers.emplace_back("Authorization", "Bearer " + options_.endpoint.key);
     for (const std::string& line : options_.endpoint.headers) {
       const std::size_t colon = std::min(line.find(':'), line.size() - 1);
-      headers.emplace_back(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
+      const std::string name(trim(line.substr(0, colon)));
+      std::erase_if(headers, [&](const HttpHeader& header) { return lower(header.first) == lower(name); });
+      headers.emplace_back(name, trim(line.substr(colon + 1)));
     }
   }
 

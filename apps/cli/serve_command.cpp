@@ -64,12 +64,12 @@ void ServeCommand::complete() {
   options.conversation.family = *known;
   options.endpoint.key = read_key(key_variable, key_file, "--key");
   options.key = read_key(own_key_variable, own_key_file, "--gateway-key");
-  if (!options.endpoint.key.empty() && options.key.empty() && !is_loopback(options.host)) {
-    throw Error(
-        ErrorCode::usage,
-        fmt::format("--listen {} with --key: whoever reaches it would use the upstream's key; expected "
-                    "--gateway-key-env or --gateway-key-file",
-                    listen));
+  const bool has_secret = !options.endpoint.key.empty() || !options.endpoint.headers.empty();
+  if (has_secret && options.key.empty() && !is_loopback(options.host)) {
+    throw Error(ErrorCode::usage,
+                fmt::format("--listen {} with --key or --header: whoever reaches it would use them; expected "
+                            "--gateway-key-env or --gateway-key-file",
+                            listen));
   }
 }
 

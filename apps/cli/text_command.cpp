@@ -8,6 +8,7 @@
 
 #include "gamma_flags.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/statistics.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/report/text_report.hpp"
 #include "interrupt.hpp"
@@ -27,6 +28,7 @@ struct TextCommand {
   TextOptions options;
   RunOptions run;
   bool paper = false, no_resampling = false;
+  std::size_t ascend = 0;
   std::uint64_t seed = 1, most_calls = 0, most_tokens = 0;
   std::string line;
 
@@ -35,6 +37,7 @@ struct TextCommand {
  private:
   TextRecord asked_record() const;
   std::size_t resampled(const TextRecord& record) const;
+  AscentOptions ascent(const TextRecord& record) const;
   void forecast(const TextRecord& record) const;
   TextModelRecord measure(const TextRecord& record, std::size_t model, Embedder& embedder, AnswerStore* store,
                           ChatBudget& budget, Run& state);
@@ -77,7 +80,7 @@ TextRecord TextCommand::asked_record() const {
     record.options.families = {PromptFamily::appended};
     record.options.variants = 10;
     record.options.repeats = 0;
-    record.parameters.temperature = 0;
+    record.options.plain = true;
     record.convention = AngleConvention::paper;
   }
   return record;
@@ -88,20 +91,31 @@ std::size_t TextCommand::resampled(const TextRecord& record) const {
   return columns.labels.empty() || no_resampling ? 0 : 1 + record.options.repeats + record.options.variants;
 }
 
+AscentOptions TextCommand::ascent(const TextRecord& record) const {
+  AscentOptions asked;
+  asked.steps = ascend;
+  asked.variants = record.options.variants;
+  asked.paper = paper;
+  asked.confidence = record.options.confidence;
+  return asked;
+}
+
 void TextCommand::forecast(const TextRecord& record) const {
   const std::uint64_t models = flags.models.size();
-  const std::uint64_t questions = models * (text_questions(record.prompts.size(), record.options) +
-                                            record.prompts.size() * resampled(record));
+  const std::uint64_t questions =
+      models *
+      (text_questions(record.prompts.size(), record.options) + record.prompts.size() * resampled(record) +
+       (ascend > 0 ? record.prompts.size() * ascent_calls(ascent(record)) : 0));
   std::uint64_t bytes = 0;
   for (const Prompt& prompt : record.prompts) bytes += prompt.text.size() + record.parameters.system.size();
   const std::uint64_t each = questions / record.prompts.size();
   fmt::print(
-      "{} and {}: at most {} calls and some {} tokens ({} for answers, a quarter of the bytes for prompts); "
-      "answers "
-      "that {} are not asked for again\n",
+      "{} and {}: at most {} chat calls besides retries, and some {} tokens ({} an answer, a quarter of the "
+      "bytes of "
+      "prompts){}\n",
       counted(record.prompts.size(), "prompt"), counted(models, "model"), questions,
       questions * record.parameters.max_tokens + each * bytes / 4, record.parameters.max_tokens,
-      flags.no_store ? "are alike" : fmt::format("{} has", flags.store));
+      flags.no_store ? "" : fmt::format("; answers that {} has are not asked for again", flags.store));
 }
 
 TextModelRecord TextCommand::measure(const TextRecord& record, std::size_t model, Embedder& embedder,
@@ -126,6 +140,17 @@ TextModelRecord TextCommand::measure(const TextRecord& record, std::size_t model
     scatter = resampling_scatter(warm_kept ? *warm_kept : *warm_asked, embedder, record.prompts,
                                  resampled(record), state);
   }
+  for (std::size_t p = 0; ascend > 0 && p < record.prompts.size(); ++p) {
+    found.ascents.emplace_back();
+    // A prompt without a gamma is marked already.
+    if (!found.result.rows[p * record.options.families.size()].gamma) continue;
+    try {
+      found.ascents.back() =
+          ascend_prompt(kept ? *kept : *asked, embedder, record.prompts[p].text, p, ascent(record), state);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::model) throw;
+    }
+  }
   found.scores = score_labels(found.result, record.prompts, family, scatter, record.options.confidence);
   found.ratings = score_ratings(found.result, record.prompts, family, record.options.confidence);
   return found;
@@ -134,9 +159,10 @@ TextModelRecord TextCommand::measure(const TextRecord& record, std::size_t model
 void TextCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
-  check_files({run.json, run.csv, flags.no_store ? std::string() : flags.store}, {prompts});
+  check_files({run.json, run.csv, run.html, flags.no_store ? std::string() : flags.store}, {prompts});
   TextRecord record = asked_record();
   complete(flags, stop);
+  check_confidence(record.options.confidence);
   if (run.dry_run) return forecast(record);
   WholeResult files(run);
   const std::unique_ptr<Embedder> embedder = open_embedder(flags);
@@ -214,10 +240,18 @@ void add_asking(CLI::App& app, TextCommand& command) {
                      "how angles are written: angle (radians), chord, sin or paper [angle]")
           ->check(CLI::IsMember({"angle", "chord", "sin", "paper"}))
           ->group("Variants");
-  app.add_flag("--paper", command.paper,
-               "the authors' procedure: 10 appended variants, no repeats, temperature 0, their convention")
+  app.add_flag(
+         "--paper", command.paper,
+         "the authors' procedure: 10 appended variants, no repeats, the plain angle in their convention")
       ->group("Variants")
       ->excludes(variants, families, repeats, convention);
+  app.add_option("--ascend", command.ascend,
+                 "also walk from every prompt to ones with larger gamma, so many steps, by characters of "
+                 "code points up to "
+                 "500 after it; with --paper by the authors' own walk [0]")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("STEPS")
+      ->group("Variants");
   app.add_option("--confidence", command.options.confidence, "of the intervals [0.95]")->group("Variants");
 }
 
@@ -233,7 +267,7 @@ void add_text_command(CLI::App& program, int argc, char** argv) {
   app.add_option("--seed", command->seed, "start of all random draws [1]")
       ->check(CLI::NonNegativeNumber)
       ->group("Run");
-  app.add_option("--max-calls", command->most_calls, "never make more calls than this")
+  app.add_option("--max-calls", command->most_calls, "never make more chat calls than this, retries counted")
       ->check(CLI::PositiveNumber)
       ->group("Run");
   app.add_option("--max-total-tokens", command->most_tokens, "never spend more tokens than this")
@@ -242,6 +276,9 @@ void add_text_command(CLI::App& program, int argc, char** argv) {
   app.add_flag("--dry-run", command->run.dry_run, "say how many calls it would take at most, and make none")
       ->group("Run");
   app.add_option("--json", command->run.json, "write the result as JSON")->type_name("FILE")->group("Result");
+  app.add_option("--html", command->run.html, "write a report: one page with plots, to open in a browser")
+      ->type_name("FILE")
+      ->group("Result");
   app.add_option("--csv", command->run.csv, "write the rows as CSV")->type_name("FILE")->group("Result");
   app.add_flag("--quiet", command->run.quiet, "no table, no progress")->group("Result");
   app.footer(R"(Examples:

@@ -227,7 +227,7 @@ def local_embedder(address: Optional[str]) -> _native.LocalEmbedder:
     folder = local_folder()
     if not os.path.exists(folder):
         raise UsageError(
-            f"no embedder in {folder}; expected a folder with model.onnx and vocab.txt there or in HARMONIA_EMBEDDER, "
+            f"no embedder in {folder}; expected a folder with one ONNX file and vocab.txt there or in HARMONIA_EMBEDDER, "
             "'local:FOLDER', or a function"
         )
     return _native.LocalEmbedder(folder, 0)

@@ -265,12 +265,12 @@ def angle(u: Any, v: Any, convention: str = "angle") -> float:
 def local(folder: Union[None, str, "os.PathLike[str]"] = None) -> _native.LocalEmbedder:
     """The local embedder, all-MiniLM-L6-v2, as a function for `embed`: opened once for several calls.
 
-    folder holds model.onnx and vocab.txt; None: HARMONIA_EMBEDDER or ~/.cache/harmonia/embedder.
+    folder holds one ONNX file and vocab.txt; None: HARMONIA_EMBEDDER or ~/.cache/harmonia/embedder.
 
     >>> import harmonia
     >>> harmonia.text.local("nowhere")
     Traceback (most recent call last):
-    harmonia._errors.InputError: embedder nowhere has no file model.onnx; expected a folder with model.onnx and
+    harmonia._errors.InputError: embedder nowhere is no folder; expected a folder with one ONNX file and
         vocab.txt, as 'scripts/setup.sh embedder' makes it
     """
     return local_embedder("local" if folder is None else f"local:{os.fspath(folder)}")

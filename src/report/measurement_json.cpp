@@ -23,12 +23,10 @@ std::string measurement_json(const Measurement& measurement, AngleConvention con
   if (result.gamma) {
     const TextGamma& gamma = *result.gamma;
     json["gamma"] = in_convention(gamma.gamma, convention);
-    json["low"] = json["high"] = nullptr;
-    if (gamma.interval) {
-      const Interval interval = in_convention(*gamma.interval, convention);
-      json["low"] = interval.low;
-      json["high"] = interval.high;
-    }
+    std::optional<Interval> interval;
+    if (gamma.interval) interval = in_convention(*gamma.interval, convention);
+    json["low"] = interval ? Json(interval->low) : Json(nullptr);
+    json["high"] = interval ? Json(interval->high) : Json(nullptr);
     json["confidence"] = options.confidence;
     json["convention"] = convention_name(convention);
     json["plain"] = in_convention(gamma.plain, convention);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -204,6 +206,19 @@ Json points_picture(const ResultField& points) {
   return picture_json(drawn);
 }
 
+// The page shows answers of the rows with the largest gamma; those of all would be most of it.
+void keep_worst_answers(const ResultFile& file, Json& rows) {
+  constexpr std::size_t kShown = 12;
+  std::vector<double> gammas;
+  for (const Json& row : rows) gammas.push_back(ResultField(file, row).at("gamma").number_or_nan());
+  std::vector<double> largest;
+  std::copy_if(gammas.begin(), gammas.end(), std::back_inserter(largest), [](double g) { return g > 0; });
+  std::sort(largest.begin(), largest.end(), std::greater<>());
+  const double least = largest.size() > kShown ? largest[kShown - 1] : 0;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!(gammas[i] >= least && gammas[i] > 0)) rows[i].erase("answers");
+}
+
 }  // namespace
 
 Json report_data(const ResultFile& file) {
@@ -223,6 +238,8 @@ Json report_data(const ResultFile& file) {
       if (kept.size() < kMostRows) kept.push_back(std::move(row));
     } else if (row.contains("logit_p")) {
       density.add(row);
+      if (kept.size() < kMostRows) kept.push_back(std::move(row));
+    } else if (row.contains("family") && row.contains("answers")) {
       if (kept.size() < kMostRows) kept.push_back(std::move(row));
     } else if (row.contains("gamma") && row.contains("outcome")) {
       gamma.add(row);
@@ -251,6 +268,7 @@ Json report_data(const ResultFile& file) {
   }
   if (command == "persistence") persistence.finish(frame);
   if (command == "map") density.finish(field, frame);
+  if (command == "text") keep_worst_answers(file, kept);
   frame["rows"] = std::move(kept);
   frame["row_count"] = rows;
   return frame;

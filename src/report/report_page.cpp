@@ -62,7 +62,7 @@ std::string title_of(const Json& results) {
   if (result.contains("model") && result["model"].contains("path") && result["model"]["path"].is_string()) {
     return fmt::format("{} on {}: {}", result["model"]["path"].get<std::string>(), on, what);
   }
-  return fmt::format("Models on {}: harmonic robustness", on);
+  return fmt::format("Models on {}: {}", on, command == "text" ? "how steady answers are" : what);
 }
 
 }  // namespace

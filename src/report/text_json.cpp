@@ -126,6 +126,23 @@ Json ranking_json(const TextRecord& record, const TextRanking& ranking) {
       {"family", family_name(ranking.family)}, {"ranking", std::move(groups)}, {"pairs", std::move(pairs)}};
 }
 
+Json ascent_json(const TextRecord& record, const TextModelRecord& model, std::size_t prompt,
+                 const AscentResult& ascent) {
+  Json path = Json::array();
+  for (const AscentStep& step : ascent.path) {
+    Json json{{"prompt", step.prompt}, {"answer", step.answer}};
+    json["gamma"] = in_convention(step.gamma.gamma, record.convention);
+    std::optional<Interval> interval;
+    if (step.gamma.interval) interval = in_convention(*step.gamma.interval, record.convention);
+    json = ends(std::move(json), interval);
+    json["calls"] = step.calls;
+    path.push_back(std::move(json));
+  }
+  return {{"model", model.result.model}, {"row", prompt},         {"path", std::move(path)},
+          {"best", ascent.best},         {"ended", ascent.ended}, {"calls", ascent.calls},
+          {"tokens", ascent.tokens}};
+}
+
 Json options_of(const TextRecord& record) {
   Json families = Json::array();
   for (const PromptFamily family : record.options.families) families.push_back(family_name(family));
@@ -148,7 +165,7 @@ Json options_of(const TextRecord& record) {
 
 std::string text_json(const TextRecord& record) {
   Json models = Json::array(), rows = Json::array(), families = Json::array(), rankings = Json::array();
-  Json scores = Json::array(), ratings = Json::array();
+  Json scores = Json::array(), ratings = Json::array(), ascents = Json::array();
   for (const TextModelRecord& model : record.models) {
     models.push_back({{"name", model.result.model},
                       {"address", model.address},
@@ -158,6 +175,8 @@ std::string text_json(const TextRecord& record) {
     for (const TextFamilySummary& summary : model.summaries)
       families.push_back(family_json(record, model, summary));
     for (const TextScore& score : model.scores) scores.push_back(score_json(model, score));
+    for (std::size_t p = 0; p < model.ascents.size(); ++p)
+      if (model.ascents[p]) ascents.push_back(ascent_json(record, model, p, *model.ascents[p]));
     for (const TextRatings& rated : model.ratings) ratings.push_back(ratings_json(model, rated));
   }
   for (const TextRanking& ranking : record.rankings) rankings.push_back(ranking_json(record, ranking));
@@ -173,6 +192,7 @@ std::string text_json(const TextRecord& record) {
                     {"rankings", std::move(rankings)},
                     {"labels", std::move(scores)},
                     {"ratings", std::move(ratings)},
+                    {"ascents", std::move(ascents)},
                     {"tokens", record.tokens},
                     {"warnings", record.warnings}}},
                   {"evaluations", record.calls},

@@ -39,7 +39,7 @@ std::string family_text(const TextRecord& record, const TextModelRecord& model,
   std::vector<const TextRow*> rows;
   for (const TextRow& row : model.result.rows)
     if (row.family == summary.family) rows.push_back(&row);
-  const auto size = [](const TextRow* row) { return row->gamma ? row->gamma->gamma : 1e9; };
+  const auto size = [](const TextRow* row) { return row->gamma ? row->gamma->gamma : -1; };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const TextRow* a, const TextRow* b) { return size(a) > size(b); });
   std::string text =
@@ -112,6 +112,22 @@ std::string ratings_text(const TextModelRecord& model) {
   return text + "\n";
 }
 
+std::string ascents_text(const TextRecord& record, const TextModelRecord& model) {
+  std::string text =
+      fmt::format("ascents of {}: prompts to which γ is larger, from each\n", printable(model.result.model));
+  for (const std::optional<AscentResult>& ascent : model.ascents) {
+    if (!ascent) continue;
+    for (std::size_t i = 0; i < ascent->path.size(); ++i) {
+      const AscentStep& step = ascent->path[i];
+      text += fmt::format("  {:>9}  {} {} → {}\n", number(in_convention(step.gamma.gamma, record.convention)),
+                          i == ascent->best ? "*" : " ", in_quotes(step.prompt),
+                          printable(step.answer, kShownBytes));
+    }
+    text += fmt::format("  {:>9}  ended {}; {}\n", "", ascent->ended, counted(ascent->calls, "call"));
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string text_table(const TextRecord& record) {
@@ -129,6 +145,7 @@ std::string text_table(const TextRecord& record) {
   for (const TextModelRecord& model : record.models) {
     if (!model.scores.empty()) text += scores_text(model);
     if (!model.ratings.empty()) text += ratings_text(model);
+    if (!model.ascents.empty()) text += ascents_text(record, model);
   }
   const std::string tokens = record.functions ? "" : fmt::format(", {} tokens", grouped(record.tokens));
   return text + fmt::format("{} calls{} in {:.1f} s\n", grouped(record.calls), tokens, record.seconds);

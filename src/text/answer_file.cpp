@@ -19,9 +19,8 @@ constexpr SqliteFile::Kind kStore{"a store of answers", 0x4861726d, 1, R"(
   CREATE TABLE embeddings (embedder INTEGER NOT NULL, text BLOB NOT NULL, numbers BLOB NOT NULL,
     PRIMARY KEY (embedder, text));)"};
 
-// Outcomes that would come again.
-constexpr std::array kStored{ChatOutcome::answered, ChatOutcome::refused, ChatOutcome::too_long,
-                             ChatOutcome::empty};
+// Outcomes that would come again. A refusal may be of the server's settings, which can be mended.
+constexpr std::array kStored{ChatOutcome::answered, ChatOutcome::too_long, ChatOutcome::empty};
 
 }  // namespace
 

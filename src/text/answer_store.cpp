@@ -48,7 +48,7 @@ class StoredChat final : public Chat {
       file_.put(asker_, open[number], answer);  // first: whoever saw it does not ask again
       for (const std::size_t place : places[number]) {
         taken(place, answer);
-        answer.calls = 0;
+        answer.calls = answer.tokens = 0;
       }
     });
   }

@@ -59,7 +59,9 @@ class Questions final : public TransferWork {
     } else {
       address_.require_served(attempt, tries);
       answer = address_.chat_answer(attempt, tries);
-      if (attempt.succeeded()) budget_.tokens += answer.tokens > 0 ? answer.tokens : reserved_[number];
+      // What nobody waited for, or was too long, was computed, and is paid for, all the same.
+      if (attempt.succeeded() || attempt.too_long || attempt.code == CURLE_OPERATION_TIMEDOUT)
+        budget_.tokens += answer.tokens > 0 ? answer.tokens : reserved_[number];
       if (answer.outcome == ChatOutcome::failed && !last) return false;
       answer.calls = static_cast<std::uint64_t>(tries);
     }

@@ -99,6 +99,7 @@ ConversationGamma ConversationMeter::measure(const ConversationTask& task) {
     TextEmbeddings embeddings;
     const std::size_t own = embeddings.place(task.answer);
     std::vector<std::size_t> same, around;
+    std::size_t changed = 0;  // variants' answers that are another text
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const ChatAnswer& answer = answers[i];
       const bool is_variant = i >= options_.repeats;
@@ -106,6 +107,7 @@ ConversationGamma ConversationMeter::measure(const ConversationTask& task) {
       result.tokens += answer.tokens;
       if (answer.outcome == ChatOutcome::answered) {
         (is_variant ? around : same).push_back(embeddings.place(answer.text));
+        changed += is_variant && answer.text != task.answer ? 1 : 0;
         if (is_variant && answer.finish == "length") ++result.cut;
       } else if (is_variant) {
         ++(answer.outcome == ChatOutcome::refused ? result.refused : result.failed);
@@ -122,6 +124,7 @@ ConversationGamma ConversationMeter::measure(const ConversationTask& task) {
     }
     const Matrix<float> variants = embeddings.rows(around), repeats = embeddings.rows(same);
     result.gamma = text_gamma(embeddings[own], variants.view(), repeats.view(), options_.confidence);
+    result.gamma->changed = changed;
     result.reason.clear();
   } catch (const Error& error) {
     if (error.code() == ErrorCode::interrupted) throw;

@@ -38,8 +38,8 @@ class Batches final : public TransferWork {
     if (attempt.succeeded()) {
       try {
         answers_[batch.first] = read_embeddings(attempt.body, batch.count, address_.name());
-      } catch (const Error&) {
-        if (last) throw;
+      } catch (const Error& error) {
+        if (last) throw Error(error.code(), address_.without_secrets(error.what()));
         return false;
       }
     } else if (refuses_text(attempt) && batch.count > 1) {

@@ -24,6 +24,8 @@ bool is_one_of(long status, const Codes& codes) {
 // The address without a slash at its end, and without the path if that is said too.
 std::string base_of(std::string_view url, std::string_view path) {
   constexpr const char* kExpected = "expected http(s)://host[:port]/v1 or the like";
+  if (url.find('@') != std::string_view::npos && url.find("://") == std::string_view::npos)
+    throw Error(ErrorCode::usage, fmt::format("an endpoint's address holds a user name; {}", kExpected));
   if (!url.starts_with("http://") && !url.starts_with("https://")) {
     throw Error(ErrorCode::usage,
                 fmt::format("endpoint {}: no http(s) address; {}", in_quotes(url), kExpected));
@@ -92,6 +94,8 @@ void EndpointAddress::require_served(const HttpAttempt& attempt, int tries) cons
 ChatAnswer EndpointAddress::chat_answer(const HttpAttempt& attempt, int tries) const {
   if (attempt.succeeded()) {
     ChatAnswer answer = read_chat_answer(attempt.body);
+    answer.reason = without_secrets(answer.reason);
+    answer.finish = without_secrets(answer.finish);
     if (answer.outcome == ChatOutcome::failed) answer.reason += after_tries(tries);
     return answer;
   }

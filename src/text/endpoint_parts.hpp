@@ -29,10 +29,10 @@ class EndpointAddress {
   void require_served(const HttpAttempt& attempt, int tries) const;
   /// What a chat's attempt came to.
   ChatAnswer chat_answer(const HttpAttempt& attempt, int tries) const;
-
- private:
+  /// The text with stars for keys and values of headers that are in it.
   std::string without_secrets(std::string text) const;
 
+ private:
   EndpointOptions options_;
   std::string base_, name_, url_;
   std::vector<std::string> secrets_;

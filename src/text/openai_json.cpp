@@ -15,6 +15,8 @@
 namespace harmonia {
 namespace {
 
+constexpr std::uint64_t kMostTokens = 1000000000;  // of a call; what says more is wrong
+
 using Json = nlohmann::json;
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -131,7 +133,7 @@ ChatAnswer read_chat_answer(std::string_view body) {
   if (const Json& finish = member(choice, "finish_reason"); finish.is_string())
     answer.finish = printable(finish.get_ref<const std::string&>());
   if (const Json& tokens = member(member(json, "usage"), "total_tokens"); tokens.is_number_unsigned())
-    answer.tokens = tokens.get<std::uint64_t>();
+    answer.tokens = std::min(tokens.get<std::uint64_t>(), kMostTokens);
   answer.outcome = ChatOutcome::answered;
   if (trim(answer.text).empty()) {
     answer.outcome = ChatOutcome::empty;

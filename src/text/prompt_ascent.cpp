@@ -130,8 +130,10 @@ class Walk {
       const auto gamma = answers_.gamma(candidate, variants(candidate, 0, count), options_.confidence);
       if (gamma) found.push_back({candidate, *gamma});
     }
+    // The authors' walk goes by the angle as it is.
+    const auto height = [&](const Found& f) { return options_.paper ? f.gamma.plain : f.gamma.gamma; };
     std::stable_sort(found.begin(), found.end(),
-                     [](const Found& a, const Found& b) { return a.gamma.gamma > b.gamma.gamma; });
+                     [&](const Found& a, const Found& b) { return height(a) > height(b); });
     if (found.empty()) stop("no candidate has a gamma: answers fail, or a cap was reached");
     return found;
   }

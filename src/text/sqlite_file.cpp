@@ -77,6 +77,13 @@ SqliteFile::SqliteFile(std::string path, const Kind& kind) : path_(std::move(pat
 
 void SqliteFile::check(const Kind& kind) const {
   ask_number("PRAGMA schema_version");  // reads the file: what is none is found here
+  const auto refuse_other = [&] {
+    refuse(path_, fmt::format("is an SQLite file of another program; expected {}", kind.name));
+  };
+  const std::uint64_t known = ask_number("PRAGMA application_id");
+  // Before anything of it is changed.
+  if (known != kind.number && (known != 0 || ask_number("SELECT count(*) FROM sqlite_master") != 0))
+    refuse_other();
   use_log();
   // Two that make it at once: the second waits, and finds the tables.
   SqliteTransaction transaction(*this);
@@ -86,7 +93,7 @@ void SqliteFile::check(const Kind& kind) const {
     execute(std::string(kind.tables));
     execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kind.number, kind.version));
   } else if (number != kind.number) {
-    refuse(path_, fmt::format("is an SQLite file of another program; expected {}", kind.name));
+    refuse_other();
   } else if (version != kind.version) {
     refuse(path_, fmt::format("is {} of version {}; expected {}", kind.name, version, kind.version));
   }

@@ -53,7 +53,7 @@ TextRatings rate(const std::string& domain, const std::vector<const TextRow*>& r
   std::vector<double> gammas, rated;
   std::map<TrustBand, std::vector<double>> bands;
   for (const TextRow* row : rows) {
-    gammas.push_back(row->gamma->plain);
+    gammas.push_back(row->gamma->gamma);
     rated.push_back(*prompts[row->prompt].rating);
     bands[band_of(*row->gamma)].push_back(rated.back());
   }
@@ -68,7 +68,7 @@ std::vector<TextScore> score_labels(const TextResult& result, std::span<const Pr
                                     PromptFamily family, std::span<const std::optional<double>> resampled,
                                     double confidence) {
   const Column gamma =
-      column_of(result, prompts.size(), family, [](const TextRow& row) { return row.gamma->plain; });
+      column_of(result, prompts.size(), family, [](const TextRow& row) { return row.gamma->gamma; });
   std::vector<std::pair<std::string, Column>> columns{
       {"gamma", gamma}, {"answer length", column_of(result, prompts.size(), family, [](const TextRow& row) {
                            return static_cast<double>(row.answer.size());
@@ -77,13 +77,13 @@ std::vector<TextScore> score_labels(const TextResult& result, std::span<const Pr
   std::vector<TextScore> scores;
   for (const auto& [name, column] : columns) {
     const Groups own = groups_of(prompts, column, gamma), its_gamma = groups_of(prompts, gamma, column);
-    if (own.wrong.empty() || own.right.empty()) return {};
+    if (own.wrong.empty() || own.right.empty()) continue;
     TextScore score;
     score.name = name;
     score.wrong = own.wrong.size();
     score.right = own.right.size();
     score.auroc = auroc(own.wrong, own.right, confidence);
-    if (!scores.empty()) {
+    if (name != "gamma") {
       const AurocDifference difference =
           auroc_difference({its_gamma.wrong, own.wrong, its_gamma.right, own.right}, confidence);
       score.difference = difference.value;

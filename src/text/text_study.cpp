@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harmonia/core/error.hpp"
@@ -123,6 +124,8 @@ class Study {
     }
     row.reason.clear();
     measure(row, place(asked.own), around, asked);
+    row.gamma->changed = static_cast<std::size_t>(std::count_if(
+        row.answers.begin(), row.answers.end(), [&](const std::string& a) { return a != row.answer; }));
     if (options_.isotropy) row.isotropy = isotropy(embeddings_.place(questions_[asked.own].text), questions);
   }
 
@@ -132,9 +135,19 @@ class Study {
       if (answered(q)) same.push_back(place(q));
     const Matrix<float> variants = embeddings_.rows(around), repeats = embeddings_.rows(same);
     row.gamma = text_gamma(embeddings_[own], variants.view(), repeats.view(), options_.confidence);
+    if (options_.plain) take_plain(*row.gamma);
     for (std::size_t n = 2; n <= around.size(); ++n) {
       row.settling.push_back(
           text_gamma(embeddings_[own], variants.view().slice(0, n), {}, options_.confidence).gamma);
+    }
+  }
+
+  // The interval stays that of the angle to the mean of all variants; it holds the value.
+  static void take_plain(TextGamma& gamma) {
+    gamma.gamma = gamma.plain;
+    if (gamma.interval) {
+      gamma.interval->low = std::min(gamma.interval->low, gamma.plain);
+      gamma.interval->high = std::max(gamma.interval->high, gamma.plain);
     }
   }
 

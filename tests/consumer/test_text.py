@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from support.chat_stand_in import after, chat_body, running
+from support.pages import SHOWN, data_of
 
 PROMPTS = [f"Question number {i}?" for i in range(6)]
 
@@ -75,6 +76,24 @@ def test_a_run_gives_gamma_with_its_interval(harmonia, prompts, tmp_path, schema
     everything += (tmp_path / "store").read_bytes().decode("latin-1")
     assert "secret1" not in everything and "secret2" not in everything
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 7
+
+
+def test_the_page_shows_prompts_and_the_answers_beside_each_other(harmonia, prompts, tmp_path, look):
+    page, out = tmp_path / "page.html", tmp_path / "result.json"
+    with running(turning) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--html", page, "--json", out, "--no-store")
+        result = result_of(done, out)
+    (shown,) = data_of(page)
+    assert [row["gamma"] for row in shown["rows"]] == [row["gamma"] for row in result["rows"]]
+    assert [len(row.get("answers", [])) for row in shown["rows"]] == [0, 0, 10, 0, 0, 0], "answers of those that turn"
+    for width in (1100, 360):
+        seen = look(page, width=width, script=SHOWN + """
+            return {title: document.querySelector("h1").textContent, dots: all(document, "svg circle").length,
+                    prompts: all(document, "details.prompt").map((e) => e.querySelector("summary").textContent),
+                    quotes: all(document, "details.prompt blockquote").length, wide: document.documentElement.scrollWidth > innerWidth};""")  # fmt: skip
+        assert seen["title"] == "Answers of m" and seen["dots"] >= 6 and not seen["wide"]
+        assert len(seen["prompts"]) == 1 and PROMPTS[2] in seen["prompts"][0]
+        assert seen["quotes"] == 1 + len({entry["answer"] for entry in result["rows"][2]["answers"]})
 
 
 def test_what_was_answered_is_not_asked_again(harmonia, prompts, tmp_path):
@@ -146,6 +165,41 @@ def test_a_text_that_is_refused_is_said_and_not_asked_again(harmonia, prompts, t
     assert f"the endpoint refused {refused} variants" in done.stdout + done.stderr
 
 
+def test_an_ascent_prints_its_path(harmonia, prompts, tmp_path, schema):
+    out = tmp_path / "result.json"
+
+    def answer(body, _asked):  # the longer the prompt, the more it turns
+        text = body["messages"][-1]["content"]
+        return "same" if len(text) < 24 else "turns: " + repr(text)
+
+    with running(answer) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--json", out, "--no-store",
+                        "--ascend", 2, "--repeats", 0)  # fmt: skip
+        result = result_of(done, out)
+        paper = result_of(harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--json", out, "--no-store",
+                                   "--ascend", 1, "--paper"), out)  # fmt: skip
+    jsonschema.validate(result, schema)
+    jsonschema.validate(paper, schema)
+    assert [ascent["row"] for ascent in result["summary"]["ascents"]] == list(range(6))
+    for ascent in result["summary"]["ascents"]:
+        gammas = [step["gamma"] for step in ascent["path"]]
+        assert gammas == sorted(gammas) and ascent["best"] == len(gammas) - 1
+        assert all(step["prompt"].startswith(PROMPTS[ascent["row"]]) for step in ascent["path"])
+    assert all(len(ascent["path"]) == 2 for ascent in paper["summary"]["ascents"])
+    assert "ascents of m" in done.stdout
+    for row in paper["rows"]:
+        assert row["gamma"] == row["plain"] == row["paper"], "what the authors' program says"
+
+
+def test_a_key_that_an_endpoint_repeats_stays_secret(harmonia, prompts, tmp_path):
+    out = tmp_path / "result.json"
+    with running(lambda body, asked: b"debug: got Bearer sk-secret-12345") as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--json", out, "--store", tmp_path / "store",
+                        "--retries", 0, "--key-env", "A_KEY", env={"A_KEY": "sk-secret-12345", "PATH": "/usr/bin:/bin"})  # fmt: skip
+    assert "sk-secret" not in done.stdout + done.stderr + out.read_text()
+    assert b"sk-secret" not in (tmp_path / "store").read_bytes()
+
+
 @pytest.mark.parametrize(("status", "words"), [(401, "status 401"), (404, "status 404")])
 def test_what_is_wrong_for_all_ends_the_run(harmonia, prompts, tmp_path, status, words):
     with running(lambda body, asked: status) as (url, _):
@@ -185,7 +239,7 @@ def test_caps_are_hard_and_a_forecast_makes_no_call(harmonia, prompts, tmp_path,
     with running(steady) as (url, endpoint):
         common = ["text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--store", tmp_path / "store"]
         forecast = harmonia(*common, "--dry-run")
-        assert forecast.returncode == 0 and "at most 84 calls" in forecast.stdout
+        assert forecast.returncode == 0 and "at most 84 chat calls" in forecast.stdout
         assert endpoint.questions == [] and not (tmp_path / "store").exists()
         result = result_of(harmonia(*common, "--max-calls", 30, "--json", out), out)
     jsonschema.validate(result, schema)
@@ -218,7 +272,7 @@ def test_several_models_make_a_leaderboard_and_labels_a_score(harmonia, tmp_path
         assert ranking["ranking"] == [["calm"], ["wild"]]
         assert ranking["pairs"][0]["low"] > 0
     scores = {(s["model"], s["score"]): s for s in result["summary"]["labels"]}
-    assert scores["wild", "gamma"]["auroc"] == 1 and scores["calm", "gamma"]["auroc"] == 0.5
+    assert scores["wild", "gamma"]["low"] > 0.8 and scores["calm", "gamma"]["auroc"] == 0.5
     assert {score for _, score in scores} == {"gamma", "answer length", "resampling"}
     assert scores["wild", "resampling"]["gamma_minus_this"]["low"] > 0
     rated = [entry for entry in result["summary"]["ratings"] if entry["model"] == "wild"]

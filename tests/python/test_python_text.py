@@ -391,7 +391,8 @@ def test_an_exception_of_ask_is_raised_where_asked_for_or_nothing_was_answered(w
         with pytest.raises(KeyError):
             hm.text.ascend(broken, at_angles, "Why?", on_error=on_error, workers=workers)
     if hasattr(caught.value, "__notes__"):
-        assert caught.value.__notes__[0] == "raised by " + hm._models.name_of(broken) + " on the text 'First one?'"
+        # Which of several at once comes first is not known.
+        assert caught.value.__notes__[0].startswith("raised by " + hm._models.name_of(broken) + " on the text 'First one?")
 
 
 def test_some_variants_may_fail():
@@ -492,7 +493,7 @@ def test_embeddings_of_another_width_and_exceptions_of_embed():
         (
             lambda: hm.text.gamma(moved, "local:nowhere", PROMPTS),
             hm.InputError,
-            "embedder nowhere has no file model.onnx",
+            "embedder nowhere is no folder",
         ),
         (lambda: hm.text.gamma(moved, at_angles, "prompts.txt"), hm.UsageError, "prompts is a str; expected a list"),
         (lambda: hm.text.gamma(moved, at_angles, []), hm.InputError, "prompts is empty"),
@@ -596,7 +597,7 @@ def test_the_local_embedder(minilm, monkeypatch):
     assert len({result.gamma[0] for result in found}) == 1 and 0.05 < found[0].gamma[0] < 1
     assert found[0].to_dict()["options"]["embedder"] == local.name
     monkeypatch.setenv("HARMONIA_EMBEDDER", str(minilm / "none"))
-    with pytest.raises(hm.UsageError, match="no embedder in .*none; expected a folder with model.onnx"):
+    with pytest.raises(hm.UsageError, match="no embedder in .*none; expected a folder with one ONNX file"):
         hm.text.gamma(moved, None, PROMPTS)
 
 

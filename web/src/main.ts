@@ -11,6 +11,7 @@ import { readResult, type Result, type Value } from "./read";
 import { images } from "./images";
 import { columns, compared, differences, explained, meaning, outcomes, repeat, segments, summary, sweepTable, warnings, worst } from "./sections";
 import { stability, stabilityMeaning } from "./stability";
+import { textAnswers, textMeaning } from "./text";
 import { toggleTheme } from "./theme";
 import "./style.css";
 
@@ -20,6 +21,7 @@ function noisy(result: Result): boolean {
 }
 
 function title(result: Result): string {
+  if (result.command === "text" && result.models.length === 1) return `Answers of ${result.models[0]?.name ?? ""}`;
   if (result.models.length > 0) return `${counted(result.models.length, "model")} compared`;
   return result.model || result.command;
 }
@@ -32,7 +34,7 @@ function subtitle(result: Result): HTMLElement {
   const rows = result.data.rows;
   const inputs = result.data.inputs;
   const size = [
-    typeof rows === "number" ? counted(rows, result.command === "boundary" ? "pair" : "row") : null,
+    typeof rows === "number" ? counted(rows, result.command === "boundary" ? "pair" : result.command === "text" ? "prompt" : "row") : null,
     typeof inputs === "number" ? counted(inputs, "feature") : null,
   ].filter((part) => part !== null);
   return h("p", { class: "subtitle" }, "on ", h("b", {}, where(result)), size.length > 0 && `: ${size.join(" of ")}`);
@@ -52,6 +54,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     alignment(result),
     gammaMap(result),
     attack(result),
+    textAnswers(result),
     compared(result),
     differences(result),
     maps(result),
@@ -63,7 +66,7 @@ function article(result: Result, place: number, results: Result[], shared: HTMLE
     columns(result),
     explained(result),
     worst(result),
-    !noisy(result) && result.command !== "alignment" && outcomes(result),
+    !noisy(result) && !["alignment", "text"].includes(result.command) && outcomes(result),
     repeat(result),
   );
 }
@@ -88,14 +91,14 @@ function page(results: Result[]): HTMLElement[] {
   const firstSweep = results.findIndex((r) => r.sweep.length > 0);
   const articles = results.map((r, i) => article(r, i, results, i === firstSweep ? sweeps(results) : null));
   const versions = [...new Set(results.map((r) => r.version))].join(", ");
-  const gammas = results.some((r) => !noisy(r) && r.command !== "boundary" && r.command !== "alignment");
+  const gammas = results.some((r) => !noisy(r) && !["boundary", "alignment", "text"].includes(r.command));
   const footer = h(
     "footer",
     {},
     gammas && h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."),
     h("p", {}, `Made by harmonia ${versions}. This page holds all that it shows and asks no network for anything.`),
   );
-  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : []), ...(results.some((r) => r.command === "attack") ? [attackMeaning()] : []), ...(results.some((r) => r.command === "alignment") ? [alignmentMeaning()] : [])];
+  const meanings = [...(gammas ? [meaning()] : []), ...(results.some((r) => r.command === "stability") ? [stabilityMeaning()] : []), ...(results.some((r) => r.command === "persistence") ? [persistenceMeaning()] : []), ...(results.some((r) => r.command === "attack") ? [attackMeaning()] : []), ...(results.some((r) => r.command === "alignment") ? [alignmentMeaning()] : []), ...(results.some((r) => r.command === "text") ? [textMeaning()] : [])];
   return [header, ...articles, ...meanings, footer];
 }
 

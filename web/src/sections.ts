@@ -69,7 +69,7 @@ function measured(rows: number | null, outcomes: [string, number][]): string {
 }
 
 export function compared(result: Result): HTMLElement | null {
-  if (result.models.length === 0) return null;
+  if (result.command !== "compare") return null;
   const ranked = [...result.models].sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
   const rows = ranked.map((m) => [
     m.rank === null ? "–" : String(m.rank),

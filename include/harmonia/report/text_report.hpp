@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harmonia/text/prompt_ascent.hpp"
 #include "harmonia/text/text_summary.hpp"
 
 namespace harmonia {
@@ -16,6 +17,8 @@ struct TextModelRecord {
   std::vector<TextFamilySummary> summaries;  ///< one a family
   std::vector<TextScore> scores;             ///< against labels, where there are some
   std::vector<TextRatings> ratings;          ///< against ratings, where there are some
+  std::vector<std::optional<AscentResult>>
+      ascents;  ///< from every prompt, if asked; none where it has no gamma
 };
 
 /// What a study of texts says besides its numbers: all that is needed to repeat it.

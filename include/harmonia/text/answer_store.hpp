@@ -12,7 +12,7 @@ class AnswerFile;
 
 /// Answers and embeddings in an SQLite file. An answer is known by address, model, parameters, text and
 /// repeat, and is stored the moment it comes: a run that was killed goes on where it was, and asks nothing
-/// again that was stored. Refused texts, empty and too long answers are stored too; failures are not. Several
+/// again that was stored. Empty and too long answers are stored too; refusals and failures are not. Several
 /// processes may share it. Holds no keys.
 class AnswerStore {
  public:

@@ -48,7 +48,7 @@ double text_scatter(MatrixView<const float> rows);
 /// How far the answers to variants of a prompt are from its own answer; angles in radians.
 struct TextGamma {
   std::size_t variants = 0;
-  std::size_t changed = 0;  ///< variants whose answer is another text
+  std::size_t changed = 0;  ///< variants with another embedding; in studies, with another text
   /// The angle between the answer and the mean of the variants' answers, as the authors have it: too large by
   /// what a finite number of variants scatters.
   double plain = 0;

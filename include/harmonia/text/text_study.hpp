@@ -22,6 +22,7 @@ struct TextOptions {
   std::size_t repeats = 3;    ///< further answers to the unchanged prompt, for the noise floor
   std::vector<PromptFamily> families{PromptFamily::appended};
   bool isotropy = true;  ///< embed the prompts and their variants too
+  bool plain = false;    ///< gamma is the angle as it is, as the authors have it
   double confidence = 0.95;
 };
 
