@@ -104,7 +104,7 @@ PythonText study(const std::vector<Asked>& models, const nb::object& embed, Text
     for (const auto& chat : chats) {
       results.push_back(measure_text(*chat, embedder, record.prompts, record.options, run));
       record.models.push_back(
-          {"python", results.back(), summarise_text(results.back(), record.options), {}, {}});
+          {"python", results.back(), summarise_text(results.back(), record.options), {}, {}, {}});
       record.calls += results.back().calls;
     }
     if (results.size() > 1) {
@@ -177,7 +177,7 @@ void bind_study(nb::module_& m) {
         record.source = source;
         for (const auto& [text, id, domain] : prompts) record.prompts.push_back({text, id, domain, {}, {}});
         record.embedder = embedder;
-        record.options = {variants, repeats, {}, isotropy, confidence};
+        record.options = {variants, repeats, {}, isotropy, false, confidence};
         for (const std::string& family : families) record.options.families.push_back(parse_family(family));
         record.functions = true;
         record.convention = parse_convention(convention);
