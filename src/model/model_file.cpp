@@ -6,15 +6,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <utility>
+#include <vector>
 
 #include "harmonia/core/error.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kHead = 4096;  // bytes, enough to know a kind by
+constexpr std::size_t kHead = 4096;          // bytes, enough to know a kind by
+constexpr std::streamsize kBlock = 1 << 18;  // bytes that are read at once
 
 }  // namespace
 
@@ -35,10 +35,11 @@ std::string read_model_file(const std::string& path) {
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(ErrorCode::usage, fmt::format("model {}: {}", path, std::strerror(errno)));
-  std::ostringstream all;
-  all << in.rdbuf();
-  std::string bytes = std::move(all).str();
-  if (all.bad()) throw Error(ErrorCode::usage, fmt::format("model {} cannot be read to its end", path));
+  // Not through a string stream: that would swallow a lack of memory, and hand over a part of the file.
+  std::string bytes;
+  for (std::vector<char> block(kBlock); in.read(block.data(), kBlock) || in.gcount() > 0;)
+    bytes.append(block.data(), static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) throw Error(ErrorCode::usage, fmt::format("model {} cannot be read to its end", path));
   return bytes;
 }
 
