@@ -23,7 +23,7 @@ else
     [ ! -e build-python/compile_commands.json ] || ls python/src/*.cpp
   } | grep -E '\.cpp$' | grep -v '^tests/fuzz/' | awk '!seen[$0]++' | while read -r file; do [ ! -e "$file" ] || echo "$file"; done)
   # clang cannot read libtorch's headers as C++20 (a vector of a type that is not complete).
-  mapfile -t files < <(printf '%s\n' "${files[@]}" | xargs grep -LE '^#include [<"](torch/script|network|objective)\.(h|hpp)[>"]')
+  mapfile -t files < <(printf '%s\n' "${files[@]}" | xargs grep -LE '^#include [<"](torch/script|network|objective|traced_flags|point_pairs|difference[a-z_]*)\.(h|hpp)[>"]')
   # What is of libharmonia_torch only where that was built (make torch).
   grep -q '/src/torch/' "$database" || mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -vE '^(src|tests)/torch/|^bench/(torch|gpu)_')
   [ -e build-python/compile_commands.json ] || mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '^python/')

@@ -90,6 +90,7 @@ PythonText study(const std::vector<Asked>& models, const nb::object& embed, Text
                  const nb::object& progress) {
   CallableEmbedder embedder(embed, record.embedder);
   std::vector<std::unique_ptr<CallableChat>> chats;
+  chats.reserve(models.size());
   for (const auto& [name, function] : models) chats.push_back(std::make_unique<CallableChat>(function, name));
   run_here(progress, [&](ProgressSink sink) {
     const auto start = std::chrono::steady_clock::now();

@@ -80,10 +80,10 @@ void SqliteFile::check(const Kind& kind) const {
   const auto refuse_other = [&] {
     refuse(path_, fmt::format("is an SQLite file of another program; expected {}", kind.name));
   };
+  // Before anything of it is changed. In this order: whoever makes it now commits tables and number together.
+  const bool empty = ask_number("SELECT count(*) FROM sqlite_master") == 0;
   const std::uint64_t known = ask_number("PRAGMA application_id");
-  // Before anything of it is changed.
-  if (known != kind.number && (known != 0 || ask_number("SELECT count(*) FROM sqlite_master") != 0))
-    refuse_other();
+  if (known != kind.number && (known != 0 || !empty)) refuse_other();
   use_log();
   // Two that make it at once: the second waits, and finds the tables.
   SqliteTransaction transaction(*this);

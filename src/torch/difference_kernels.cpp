@@ -267,7 +267,8 @@ bool max_pool(const Step& step, const Frame& frame, const Value& in,
     return !sizes.empty() &&
            std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size == sizes[0]; });
   };
-  const auto& [size, stride, padding, dilation] = window;
+  const std::vector<std::int64_t>&size = window[0], &stride = window[1], &padding = window[2],
+        &dilation = window[3];
   const bool plain = pairs.dim() == 4 && pairs.size(1) % kVector == 0 && same(size) && same(stride) &&
                      same(padding) && same(dilation) && dilation[0] == 1;
   if (!plain) return false;
