@@ -44,7 +44,7 @@ WordPiece::WordPiece(std::string vocabulary, const std::string& file) : vocabula
                             file, counted(size_, "line"), token));
   };
   for (const std::string_view token : kSpecial) {
-    if (const auto found = first_.find(token); found != first_.end()) special_.push_back(*found);
+    if (const auto found = first_.find(token); found != first_.end()) special_.emplace_back(*found);
   }
   unknown_ = needed("[UNK]");
   start_ = needed("[CLS]");
