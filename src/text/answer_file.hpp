@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "../core/sqlite_file.hpp"
 #include "harmonia/core/rows.hpp"
 #include "harmonia/text/chat.hpp"
-#include "sqlite_file.hpp"
 
 namespace harmonia {
 

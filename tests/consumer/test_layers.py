@@ -75,7 +75,7 @@ def test_a_clean_tree_has_no_violation(tmp_path):
     put(tmp_path, "src/data/json_text.hpp", "nlohmann/json.hpp")
     put(tmp_path, "src/core/statistics.cpp", "boost/math/distributions/normal.hpp", "fmt/format.h")
     put(tmp_path, "src/text/http_transfers.cpp", "../model/http_attempt.hpp", "harmonia/text/chat.hpp")
-    put(tmp_path, "src/text/sqlite_file.cpp", "sqlite3.h")
+    put(tmp_path, "src/core/sqlite_file.cpp", "sqlite3.h")
     put(tmp_path, "src/report/json.cpp", "nlohmann/json.hpp", "harmonia/measure/gamma.hpp")
     put(tmp_path, "apps/cli/main.cpp", "CLI/CLI.hpp", "harmonia/report/json.hpp", "harmonia/core/rows.hpp")
     assert violations(tmp_path) == []
