@@ -117,19 +117,14 @@ void Monitor::State::restore() {
   saved_rows_ = recent_.next();
   const std::string detectors = file_.value("detectors");
   if (!detectors.empty()) detectors_.restore(detectors);
-  const std::string counters = file_.value("counters");
-  if (counters.empty()) return;
-  read_stored<int>(counters, "the counters", [&](const Json& json) {
-    json.at("rows").get_to(status_.rows);
-    json.at("measured").get_to(status_.measured);
-    json.at("left_out").get_to(status_.left_out);
-    json.at("without_value").get_to(status_.without_value);
-    json.at("refused").get_to(status_.refused);
-    json.at("repeated_batches").get_to(status_.repeated_batches);
-    json.at("last_row").get_to(status_.last_row);
+  const std::string numbers = file_.value("status");
+  if (numbers.empty()) return;
+  read_stored<int>(numbers, "the status", [&](const Json& json) {
+    read_status(json, status_);
     watch_.restore_next_look(json.at("next_look").get<std::uint64_t>());
     return 0;
   });
+  status_.evaluations = run_.ledger.spent();
 }
 
 // Rows from position `from` on, each drawn for itself: by its position, whatever is in it.
@@ -252,14 +247,11 @@ void Monitor::State::save() {
       file_.put_row(row->number, monitor_dump(kept_row_json(*row)));
     file_.forget_rows(recent_.first());
     file_.put_value("detectors", detectors_.save());
-    file_.put_value("counters", monitor_dump({{"rows", status_.rows},
-                                              {"measured", status_.measured},
-                                              {"left_out", status_.left_out},
-                                              {"without_value", status_.without_value},
-                                              {"refused", status_.refused},
-                                              {"repeated_batches", status_.repeated_batches},
-                                              {"last_row", status_.last_row},
-                                              {"next_look", watch_.next_look()}}));
+    status_.p_values = detectors_.p_values();
+    Json numbers = status_json(status_);
+    numbers["next_look"] = watch_.next_look();
+    file_.put_value("status", monitor_dump(numbers));
+    file_.put_value("about", options_.about);
     transaction.commit();
   } catch (const Error& error) {
     status_.unsaved = error.what();
@@ -296,7 +288,6 @@ std::optional<Alert> Monitor::State::complete_alert() {
 MonitorStatus Monitor::State::status() const {
   const std::lock_guard lock(mutex_);
   MonitorStatus status = status_;
-  status.p_values = detectors_.p_values();
   status.windows = windows_.last();
   status.alerts = watch_.alerts();
   return status;
@@ -312,10 +303,32 @@ Taken Monitor::take(const StreamBatch& batch) { return state_->take(batch); }
 std::optional<Alert> Monitor::complete_alert() { return state_->complete_alert(); }
 MonitorStatus Monitor::status() const { return state_->status(); }
 
-std::vector<Window> stored_windows(const std::string& file, const Baseline& baseline) {
-  MonitorFile stored(file, baseline_hash(baseline), MonitorFile::Use::read);
+StoredMonitor::StoredMonitor(const std::string& file)
+    : file_(std::make_unique<MonitorFile>(file, "", MonitorFile::Use::read)) {}
+StoredMonitor::~StoredMonitor() = default;
+
+std::string StoredMonitor::about() { return file_->value("about"); }
+
+void StoredMonitor::check(const Baseline& baseline) { file_->check(baseline_hash(baseline)); }
+
+MonitorStatus StoredMonitor::status(const Baseline& baseline) {
+  MonitorStatus status;
+  const std::string numbers = file_->value("status");
+  if (numbers.empty()) return status;
+  read_stored<int>(numbers, "the status", [&](const Json& json) {
+    read_status(json, status);
+    return 0;
+  });
+  status.positions = file_->positions();
+  for (const std::string& text : file_->windows(kLastWindows))
+    status.windows.push_back(read_window(text, baseline));
+  for (const std::string& text : file_->alerts(kLastAlerts)) status.alerts.push_back(read_alert(text));
+  return status;
+}
+
+std::vector<Window> StoredMonitor::windows(const Baseline& baseline) {
   std::vector<Window> windows;
-  for (const std::string& text : stored.windows(MonitorFile::kAll))
+  for (const std::string& text : file_->windows(MonitorFile::kAll))
     windows.push_back(read_window(text, baseline));
   return windows;
 }

@@ -62,15 +62,16 @@ MonitorFile::MonitorFile(const std::string& path, const std::string& identity, U
       put_row_(file_.prepare("INSERT OR REPLACE INTO rows (number, content) VALUES (?, ?)")),
       forget_rows_(file_.prepare("DELETE FROM rows WHERE number < ?")) {
   SqliteTransaction transaction(file_);
-  const std::string known = value("identity");
-  if (known.empty() && use == Use::own) {
-    put_value("identity", identity);
-  } else if (use == Use::own ? known != identity : !known.starts_with(identity)) {
-    throw Error(
-        ErrorCode::usage,
-        fmt::format("{}: is of another baseline, window or seed; expected the same, or another file", path));
-  }
+  if (use == Use::own && value("identity").empty()) put_value("identity", identity);
   transaction.commit();
+  check(identity);
+}
+
+void MonitorFile::check(const std::string& identity) {
+  if (value("identity").starts_with(identity)) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("{}: is of another baseline, window or seed; expected the same, or another file",
+                          file_.path()));
 }
 
 std::string MonitorFile::value(const std::string& name) {

@@ -17,11 +17,13 @@ class MonitorFile {
  public:
   enum class Use {
     own,   ///< by one process at a time; made if it is not there
-    read,  ///< beside others, of an identity that begins so
+    read,  ///< beside others
   };
   /// identity: of what the numbers in it depend on. Throws Error(input) if the file cannot be used,
-  /// Error(usage) if it is of another identity or another process has it.
+  /// Error(usage) if another process owns it, or as check() does.
   MonitorFile(const std::string& path, const std::string& identity, Use use = Use::own);
+  /// Throws Error(usage) if the file's identity does not begin so.
+  void check(const std::string& identity);
 
   const SqliteFile& file() const { return file_; }
 

@@ -46,6 +46,34 @@ RowCounts read_counts(const Json& json, const Baseline& baseline) {
   return counts;
 }
 
+Json status_json(const MonitorStatus& status) {
+  return {{"rows", status.rows},
+          {"measured", status.measured},
+          {"left_out", status.left_out},
+          {"without_value", status.without_value},
+          {"refused", status.refused},
+          {"repeated_batches", status.repeated_batches},
+          {"evaluations", status.evaluations},
+          {"share", status.share},
+          {"last_row", status.last_row},
+          {"last_refused", status.last_refused},
+          {"p_values", status.p_values}};
+}
+
+void read_status(const Json& json, MonitorStatus& status) {
+  json.at("rows").get_to(status.rows);
+  json.at("measured").get_to(status.measured);
+  json.at("left_out").get_to(status.left_out);
+  json.at("without_value").get_to(status.without_value);
+  json.at("refused").get_to(status.refused);
+  json.at("repeated_batches").get_to(status.repeated_batches);
+  json.at("evaluations").get_to(status.evaluations);
+  json.at("share").get_to(status.share);
+  json.at("last_row").get_to(status.last_row);
+  json.at("last_refused").get_to(status.last_refused);
+  json.at("p_values").get_to(status.p_values);
+}
+
 Json number_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }

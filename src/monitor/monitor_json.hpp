@@ -10,6 +10,7 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/monitor/baseline.hpp"
+#include "harmonia/monitor/monitor.hpp"
 #include "harmonia/monitor/window.hpp"
 
 /// JSON of what a monitor stores.
@@ -40,6 +41,10 @@ BinCounts read_bins(const nlohmann::json& json);
 /// A row that is kept, and back.
 nlohmann::json kept_row_json(const KeptRow& row);
 KeptRow read_kept_row(const nlohmann::json& json);
+
+/// The numbers of a status that no window, alert or position has, and back.
+nlohmann::json status_json(const MonitorStatus& status);
+void read_status(const nlohmann::json& json, MonitorStatus& status);
 
 /// Null where there is none, or no finite number; and back, where null is none, or NaN in a list.
 nlohmann::json number_or_null(const std::optional<double>& value);

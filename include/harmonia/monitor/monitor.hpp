@@ -25,6 +25,7 @@ struct MonitorOptions {
   std::uint64_t back_rows = 20;      ///< of them, for which a change that brings gamma back is looked for
   std::uint64_t back_calls = 20000;  ///< of the model, at most, to find one
   std::uint64_t seed = 1;            ///< of sampling and ties
+  std::string about;                 ///< kept in the file as it is, for who reads it
 };
 
 /// What became of a batch.
@@ -79,7 +80,26 @@ class Monitor {
   std::unique_ptr<State> state_;
 };
 
-/// The windows that a monitor's file holds. Throws Error(input) if it is none, or of another baseline.
-std::vector<Window> stored_windows(const std::string& file, const Baseline& baseline);
+/// What a monitor keeps in its file, beside or after it. Not safe to call from several threads.
+class StoredMonitor {
+ public:
+  /// Throws Error(input) if it is none.
+  explicit StoredMonitor(const std::string& file);
+  ~StoredMonitor();
+  StoredMonitor(const StoredMonitor&) = delete;
+  StoredMonitor& operator=(const StoredMonitor&) = delete;
+
+  /// MonitorOptions::about.
+  std::string about();
+  /// Throws Error(usage) if the baseline is not the monitor's.
+  void check(const Baseline& baseline);
+  /// As it was kept last; windows and alerts are the last ones.
+  MonitorStatus status(const Baseline& baseline);
+  /// All windows.
+  std::vector<Window> windows(const Baseline& baseline);
+
+ private:
+  std::unique_ptr<class MonitorFile> file_;
+};
 
 }  // namespace harmonia
