@@ -5,8 +5,8 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kMostRows = 5000;
-constexpr std::size_t kLeastRows = 500;
+constexpr std::size_t kMostKept = 5000;
+constexpr std::size_t kFewestKept = 500;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of their values
 
 }  // namespace
@@ -14,7 +14,7 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of their values
 RecentRows::RecentRows(const Baseline& baseline)
     : baseline_(baseline),
       most_(std::clamp(kMostBytes / (sizeof(double) * std::max<std::size_t>(1, baseline.features.size())),
-                       kLeastRows, kMostRows)) {}
+                       kFewestKept, kMostKept)) {}
 
 void RecentRows::add(KeptRow row) {
   next_ = row.number + 1;

@@ -16,8 +16,8 @@ struct Watched {
   test::RowFunction model = test::curved_model();
   Baseline baseline = test::curved_baseline(2000, 7);
   test::TemporaryFolder folder;
-  MonitorOptions options{};
-  Run run{};
+  MonitorOptions options;
+  Run run;
 
   std::vector<Window> stored(const std::string& name) const {
     return StoredMonitor(file(name)).windows(baseline);
