@@ -39,7 +39,7 @@ class CallableEmbedder final : public Embedder {
   CallableEmbedder& operator=(const CallableEmbedder&) = delete;
 
   const std::string& name() const override { return name_; }
-  Matrix<float> embed(std::span<const std::string> texts) override;
+  Embeddings embed(std::span<const std::string> texts) override;
 
  private:
   nanobind::object function_;

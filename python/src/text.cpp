@@ -58,8 +58,9 @@ struct PythonEmbedder {
     run_interruptibly(stop, [&] {
       for (std::size_t first = 0; first < texts.size(); first += kEmbeddedTogether) {
         if (stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-        const Matrix<float> rows = embedder->embed(
+        const auto [rows, missing] = embedder->embed(
             std::span(texts).subspan(first, std::min(kEmbeddedTogether, texts.size() - first)));
+        if (!missing.empty()) throw Error(ErrorCode::model, missing.begin()->second);
         numbers.insert(numbers.end(), rows.view().data, rows.view().data + rows.rows() * rows.columns());
       }
     });

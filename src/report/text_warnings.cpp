@@ -28,8 +28,9 @@ std::vector<std::string> text_warnings(const TextRecord& record) {
     if (refused > 0)
       warnings.push_back(fmt::format("{}: the endpoint refused {}", name, counted(refused, "variant")));
     if (failed > 0) {
-      warnings.push_back(fmt::format("{}: {} had no answer: their rows rest on the others", name,
-                                     counted(failed, "variant")));
+      warnings.push_back(
+          fmt::format("{}: {} had no answer, or none with an embedding: their rows rest on the others", name,
+                      counted(failed, "variant")));
     }
     if (cancelled > 0) {
       warnings.push_back(fmt::format(

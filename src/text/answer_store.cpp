@@ -66,9 +66,10 @@ class StoredEmbedder final : public Embedder {
 
   const std::string& name() const override { return embedder_.name(); }
 
-  Matrix<float> embed(std::span<const std::string> texts) override {
+  Embeddings embed(std::span<const std::string> texts) override {
     const DistinctTexts distinct(texts);
     std::vector<std::vector<float>> rows;
+    std::map<std::size_t, std::string> missing;
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < distinct.texts.size(); ++i) {
       rows.push_back(file_.find(number_, distinct.texts[i]));
@@ -76,30 +77,37 @@ class StoredEmbedder final : public Embedder {
     }
     for (std::size_t first = 0; first < open.size(); first += kEmbeddedAtOnce) {
       const std::span some = std::span(open).subspan(first, std::min(kEmbeddedAtOnce, open.size() - first));
-      embed_new(distinct.texts, some, rows);
+      embed_new(distinct.texts, some, rows, missing);
     }
-    Matrix<float> all(rows.size(), rows.empty() ? 0 : rows[0].size());
+    const auto known = std::ranges::find_if(rows, [](const auto& row) { return !row.empty(); });
+    Embeddings all{Matrix<float>(rows.size(), known == rows.end() ? 0 : known->size()), std::move(missing)};
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].size() != all.columns()) {
+      if (all.missing.contains(i)) continue;
+      if (rows[i].size() != all.rows.columns()) {
         throw Error(
             ErrorCode::input,
             fmt::format("{}: embeddings of {} have {} and {} numbers; expected one model of that name",
-                        file_.path(), name(), all.columns(), rows[i].size()));
+                        file_.path(), name(), all.rows.columns(), rows[i].size()));
       }
-      std::ranges::copy(rows[i], all.row(i));
+      std::ranges::copy(rows[i], all.rows.row(i));
     }
     return distinct.spread(all);
   }
 
  private:
   void embed_new(std::span<const std::string> texts, std::span<const std::size_t> places,
-                 std::vector<std::vector<float>>& rows) {
+                 std::vector<std::vector<float>>& rows, std::map<std::size_t, std::string>& missing) {
     std::vector<std::string> asked;
     for (const std::size_t place : places) asked.push_back(texts[place]);
-    const Matrix<float> answer = embedder_.embed(asked);
+    const Embeddings answer = embedder_.embed(asked);
     file_.put(number_, asked, answer);
-    for (std::size_t i = 0; i < places.size(); ++i)
-      rows[places[i]].assign(answer.row(i), answer.row(i) + answer.columns());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (const auto why = answer.missing.find(i); why != answer.missing.end()) {
+        missing.emplace(places[i], why->second);
+      } else {
+        rows[places[i]].assign(answer.rows.row(i), answer.rows.row(i) + answer.rows.columns());
+      }
+    }
   }
 
   AnswerFile& file_;

@@ -128,7 +128,7 @@ std::vector<std::optional<double>> resampling_scatter(Chat& chat, Embedder& embe
   for (std::size_t p = 0; p < prompts.size(); ++p) {
     std::vector<std::size_t> own;
     for (std::size_t i = p * answers; i < (p + 1) * answers; ++i)
-      if (places[i]) own.push_back(*places[i]);
+      if (places[i] && embeddings.missing(*places[i]).empty()) own.push_back(*places[i]);
     if (own.size() >= 2) scatter[p] = text_scatter(embeddings.rows(own).view());
   }
   return scatter;

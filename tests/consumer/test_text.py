@@ -165,6 +165,31 @@ def test_a_text_that_is_refused_is_said_and_not_asked_again(harmonia, prompts, t
     assert f"the endpoint refused {refused} variants" in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_text_that_cannot_be_embedded_costs_its_own_prompt_alone(harmonia, prompts, tmp_path, schema, status):
+    out = tmp_path / "result.json"
+
+    def embed(texts):
+        return status if any(PROMPTS[1] in text and "answer" in text for text in texts) else None
+
+    with running(steady, embed) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--json", out,
+                        "--store", tmp_path / "store", "--retries", 0)  # fmt: skip
+        result = result_of(done, out)
+    jsonschema.validate(result, schema)
+    assert [row["outcome"] for row in result["rows"]] == ["measured", "unembedded"] + 4 * ["measured"]
+    assert result["rows"][1]["reason"] == f"endpoint {url}: status {status}: status {status}"
+    assert "m: 1 row without a value; the first: endpoint" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_an_embedder_that_embeds_nothing_ends_the_run(harmonia, prompts, tmp_path, status):
+    with running(steady, lambda texts: status) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--store", tmp_path / "store", "--retries", 0)
+    assert done.returncode == 3
+    assert f"status {status}" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+
+
 def test_an_ascent_prints_its_path(harmonia, prompts, tmp_path, schema):
     out = tmp_path / "result.json"
 

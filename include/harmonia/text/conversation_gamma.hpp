@@ -39,9 +39,10 @@ struct ConversationTask {
 /// What was measured of it, or why not.
 struct ConversationGamma {
   std::optional<TextGamma> gamma;
-  std::string reason;                   ///< in a line, if there is no gamma
-  std::size_t refused = 0, failed = 0;  ///< variants without an answer: not taken, and all others
-  std::size_t cut = 0;  ///< answers to variants that ended at the number of tokens, not by themselves
+  std::string reason;  ///< in a line, if there is no gamma
+  std::size_t refused = 0,
+              failed = 0;  ///< variants without an answer that can be used: not taken, and all others
+  std::size_t cut = 0;     ///< answers to variants that ended at the number of tokens, not by themselves
   std::uint64_t calls = 0, tokens = 0;
 };
 

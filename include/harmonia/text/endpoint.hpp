@@ -47,8 +47,10 @@ struct ChatBudget {
 std::unique_ptr<Chat> open_chat_endpoint(const EndpointOptions& options, const ChatParameters& parameters,
                                          ChatBudget& budget);
 
-/// The /embeddings of an endpoint, up to 64 texts a request, fewer where it refuses as many. Tries again as a
-/// chat does; throws Error(model) for what then has no embedding.
+/// The /embeddings of an endpoint, up to 64 texts a request. Tries again as a chat does. What then fails is
+/// asked for in halves, and halves of these, until the texts that have no embedding are known; but not after
+/// a time-out or 429. Where nothing in a request that was taken apart had one, and it was not refused, the
+/// server is down: what else fails is missing, until an answer comes.
 std::unique_ptr<Embedder> open_embedding_endpoint(const EndpointOptions& options);
 
 }  // namespace harmonia
