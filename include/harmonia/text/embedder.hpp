@@ -16,7 +16,7 @@ struct Embeddings {
   std::map<std::size_t, std::string> missing;  ///< texts without one, by place, and why, in a line
 };
 
-/// Anything that gives texts a place in a space where what means the same is near.
+/// Anything that gives texts a place in a space where what means the same is near. One call at a time.
 class Embedder {
  public:
   virtual ~Embedder() = default;
