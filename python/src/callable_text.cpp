@@ -67,4 +67,9 @@ Embeddings CallableEmbedder::embed(std::span<const std::string> texts) {
   return {std::move(rows), {}};
 }
 
+bool CallableEmbedder::cuts(const std::string& text) const {
+  const nb::gil_scoped_acquire held;
+  return nb::cast<bool>(function_.attr("cuts")(text));
+}
+
 }  // namespace harmonia::python

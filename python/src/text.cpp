@@ -213,7 +213,11 @@ void bind_text(nb::module_& m) {
           },
           "folder"_a, "threads"_a)
       .def_prop_ro("name", [](const PythonEmbedder& self) { return self.embedder->name(); })
-      .def("__call__", &PythonEmbedder::embed, "texts"_a);
+      .def("__call__", &PythonEmbedder::embed, "texts"_a)
+      .def(
+          "cuts",
+          [](const PythonEmbedder& self, const std::string& text) { return self.embedder->cuts(text); },
+          "text"_a);
   m.def("text_families", [] {
     std::vector<std::pair<std::string, std::string>> families;
     for (const PromptFamilyInfo& info : prompt_families()) families.emplace_back(info.name, info.meaning);

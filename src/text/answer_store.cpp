@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "answer_file.hpp"
+#include "distinct_questions.hpp"
 #include "distinct_texts.hpp"
 #include "harmonia/core/error.hpp"
 #include "openai_json.hpp"
@@ -27,29 +28,22 @@ class StoredChat final : public Chat {
 
   void ask(std::span<const ChatQuestion> questions,
            const std::function<void(std::size_t, ChatAnswer)>& taken) override {
+    const DistinctQuestions distinct(questions);
     std::vector<ChatQuestion> open;
-    std::vector<std::vector<std::size_t>> places;  // of every open question: it may be there several times
-    std::map<std::pair<std::string_view, std::size_t>, std::size_t> found;
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      const ChatQuestion& question = questions[i];
-      const auto same = found.find({question.text, question.repeat});
-      if (same != found.end()) {
-        places[same->second].push_back(i);
-      } else if (std::optional<ChatAnswer> answer = file_.find(asker_, question)) {
-        taken(i, std::move(*answer));
+    std::vector<std::size_t> numbers;  // of those that are open
+    for (std::size_t i = 0; i < distinct.questions.size(); ++i) {
+      const ChatQuestion& question = distinct.questions[i];
+      if (std::optional<ChatAnswer> answer = file_.find(asker_, question)) {
+        distinct.give(i, std::move(*answer), taken);
       } else {
-        found.emplace(std::pair(std::string_view(question.text), question.repeat), open.size());
         open.push_back(question);
-        places.push_back({i});
+        numbers.push_back(i);
       }
     }
     if (open.empty()) return;
     chat_.ask(open, [&](std::size_t number, ChatAnswer answer) {
       file_.put(asker_, open[number], answer);  // first: whoever saw it does not ask again
-      for (const std::size_t place : places[number]) {
-        taken(place, answer);
-        answer.calls = answer.tokens = 0;
-      }
+      distinct.give(numbers[number], std::move(answer), taken);
     });
   }
 
@@ -65,6 +59,8 @@ class StoredEmbedder final : public Embedder {
       : file_(file), embedder_(embedder), number_(file.embedder(embedder.name())) {}
 
   const std::string& name() const override { return embedder_.name(); }
+
+  bool cuts(const std::string& text) const override { return embedder_.cuts(text); }
 
   Embeddings embed(std::span<const std::string> texts) override {
     const DistinctTexts distinct(texts);

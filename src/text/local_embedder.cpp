@@ -98,6 +98,11 @@ class LocalEmbedder final : public Embedder {
 
   const std::string& name() const override { return name_; }
 
+  bool cuts(const std::string& text) const override {
+    return text.size() > kMostTokens - 2 &&  // no tokenizer makes more tokens than there are bytes
+           pieces_.numbers(text, kMostTokens + 1).size() > kMostTokens;
+  }
+
   Embeddings embed(std::span<const std::string> texts) override {
     std::vector<Tokens> tokens(texts.size());
     pool_.run(texts.size(),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "distinct_questions.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "text_embeddings.hpp"
@@ -48,12 +49,15 @@ class Study {
       for (; q < end; ++q) prompt_of[q] = p;
     }
     std::size_t done = 0;
-    chat.ask(questions_, [&](std::size_t place, ChatAnswer answer) {
+    const auto taken = [&](std::size_t place, ChatAnswer answer) {
       run_.ledger.spend(answer.calls);
       answers_[place] = std::move(answer);
       if (--missing[prompt_of[place]] == 0) ++done;
       if (run_.progress) run_.progress({done, prompts_.size(), run_.ledger.spent()});
-    });
+    };
+    const DistinctQuestions distinct(questions_);
+    chat.ask(distinct.questions,
+             [&](std::size_t number, ChatAnswer answer) { distinct.give(number, std::move(answer), taken); });
   }
 
   TextResult measure(Embedder& embedder, std::string model) {
@@ -64,6 +68,8 @@ class Study {
     if (const std::string& why = embeddings_.all_missing(); !why.empty()) throw Error(ErrorCode::model, why);
     TextResult result;
     result.model = std::move(model);
+    for (const ChatAnswer& answer : answers_)
+      if (answer.outcome == ChatOutcome::answered && embedder.cuts(answer.text)) ++result.cut;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       fill(rows_[i], asked_[i]);
       result.calls += rows_[i].calls;

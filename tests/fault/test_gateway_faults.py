@@ -460,6 +460,8 @@ def test_ctrl_c_lets_answers_under_way_end(program):
     (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--family", "shouting"], "expected one of appended"),
     (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--key-env", "NO_SUCH_KEY"], "--key-env NO_SUCH_KEY: no such variable"),
     (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--key-env", "HOME", "--listen", "0.0.0.0:0"], "expected --gateway-key-env"),
+    (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--header", "NoColon"], "header 1 is not of the form 'Name: value' on one line"),
+    (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--gateway-key-file", "/dev/zero"], "--gateway-key-file /dev/zero: has more than 65536 bytes"),
 ])  # fmt: skip
 def test_bad_options_are_said_in_a_line(harmonia, arguments, said):
     done = harmonia("serve", *arguments, *(["--embed", "http://127.0.0.1:1/v1"] if arguments else []))

@@ -39,8 +39,8 @@ class Endpoint:
 
 
 @contextlib.contextmanager
-def running(answer, refuse=lambda texts: None):
-    """Gives the endpoint's base URL and the endpoint. refuse(texts): a status, if these are not embedded."""
+def running(answer, refuse=lambda texts: None, embed=embedding):
+    """Gives the endpoint's base URL and the endpoint. refuse(texts): a status, if these are not embedded; embed(text): the numbers."""
     endpoint = Endpoint(answer)
 
     class Handler(BaseHTTPRequestHandler):
@@ -66,7 +66,7 @@ def running(answer, refuse=lambda texts: None):
                 texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
                 if status := refuse(texts):
                     return self.send(status, json.dumps({"error": {"message": f"status {status}"}}).encode())
-                data = [{"index": i, "embedding": embedding(text)} for i, text in enumerate(texts)]
+                data = [{"index": i, "embedding": embed(text)} for i, text in enumerate(texts)]
                 return self.send(200, json.dumps({"data": data}).encode())
             said = endpoint.answer(body, endpoint.asked(body))
             if callable(said):

@@ -26,6 +26,8 @@ class Embedder {
   /// whose numbers are not finite, or only zeros. Throws Error(model) for what is true of all texts, such as
   /// a wrong key.
   virtual Embeddings embed(std::span<const std::string> texts) = 0;
+  /// Whether it is known to take only the beginning of the text.
+  virtual bool cuts(const std::string& /*text*/) const { return false; }
 };
 
 /// Sentences through all-MiniLM-L6-v2 (ONNX Runtime) in this process. folder: holds one

@@ -26,8 +26,8 @@ struct TextOptions {
   double confidence = 0.95;
 };
 
-/// Questions to a model: (1 + repeats + families · variants) a prompt; fewer where a family has no variants
-/// of a prompt.
+/// Questions to a model at most: (1 + repeats + families · variants) a prompt; fewer where a family has no
+/// variants of a prompt, or some of them are alike.
 std::uint64_t text_questions(std::size_t prompts, const TextOptions& options);
 
 /// One prompt in one family.
@@ -53,12 +53,13 @@ struct TextResult {
   std::string model;
   std::vector<TextRow> rows;  ///< by prompt, then family
   std::uint64_t calls = 0, tokens = 0;
+  std::size_t cut = 0;  ///< answers of which the embedder takes only the beginning
 };
 
-/// Asks a model about every prompt, its repeats and its variants, embeds the answers and measures their
-/// angles. Every text is embedded once, so that identical answers give exactly 0. A prompt that cannot be
-/// measured is marked, and the rest goes on. Progress counts prompts and calls. Throws Error(usage) for fewer
-/// than two variants or no family, Error(model) if no text at all could be embedded.
+/// Asks a model about every prompt, its repeats and its variants, each text once, embeds the answers and
+/// measures their angles. Every text is embedded once, so that identical answers give exactly 0. A prompt
+/// that cannot be measured is marked, and the rest goes on. Progress counts prompts and calls. Throws
+/// Error(usage) for fewer than two variants or no family, Error(model) if no text at all could be embedded.
 TextResult measure_text(Chat& chat, Embedder& embedder, std::span<const Prompt> prompts,
                         const TextOptions& options, Run& run);
 
