@@ -23,7 +23,9 @@ enum class Stream : std::uint32_t {
   search = 9,
   search_noise = 10,
   folds = 11,
-  prompt = 12
+  prompt = 12,
+  monitor_ties = 13,
+  monitor_sample = 14
 };
 
 /// The key of a family of draws.

@@ -32,11 +32,14 @@ struct Partition {
 };
 
 /// Splits the rows (rows × features) again and again where the ranks of gamma on both sides differ most
-/// (least squares), the best split first. Same rows, same partition.
+/// (least squares), the best split first, until there are regions enough or no split is more than chance
+/// brings: rows whose gamma has nothing to do with where they are stay together with probability >= 0.99,
+/// about. Same rows, same partition.
 Partition make_partition(MatrixView<const double> rows, std::span<const double> gamma,
                          const PartitionOptions& options);
 
-/// A region in words: "alcohol ≤ 12.8 and 1.9 < flavanoids ≤ 2.4"; "everywhere" for a single one.
+/// A region in words: "alcohol ≤ 12.8 and 1.9 < flavanoids ≤ 2.4", "ash missing"; "everywhere" for a single
+/// one.
 std::string region_text(const Partition& partition, std::size_t region,
                         const std::vector<std::string>& features);
 
