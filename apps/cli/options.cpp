@@ -52,39 +52,39 @@ void add_models_argument(CLI::App& command, std::vector<std::string>& models_and
       ->expected(-1);
 }
 
-void add_subject_options(CLI::App& command, SubjectOptions& o) {
-  command
-      .add_option("--model-kind", o.model_options.kind, "kind of model, if its address or file does not tell")
+void add_reaching_options(CLI::App& command, ModelOptions& o) {
+  command.add_option("--model-kind", o.kind, "kind of model, if its address or file does not tell")
       ->group("Model");
   command
-      .add_option("--header", o.model_options.headers,
-                  "'Name: value' sent with every request to a server; may be repeated")
+      .add_option("--header", o.headers, "'Name: value' sent with every request to a server; may be repeated")
       ->allow_extra_args(false)
       ->group("Model");
   command
-      .add_option("--ca-file", o.model_options.ca_file,
-                  "PEM file of the authorities that a server is trusted by over TLS")
+      .add_option("--ca-file", o.ca_file, "PEM file of the authorities that a server is trusted by over TLS")
       ->group("Model");
-  command.add_option("--timeout", o.model_options.timeout_seconds, "seconds to wait for one answer [60]")
+  command.add_option("--timeout", o.timeout_seconds, "seconds to wait for one answer [60]")
       ->check(finite_number("a number above 0", [](double seconds) { return seconds > 0; }))
       ->group("Model");
-  command
-      .add_option("--retries", o.model_options.retries, "further tries after a 5xx or a lost connection [4]")
+  command.add_option("--retries", o.retries, "further tries after a 5xx or a lost connection [4]")
       ->check(CLI::Range(0, 100))
       ->group("Model");
+  command.add_option("--device", o.device, "where a TorchScript model runs: cpu, cuda or cuda:N [cpu]")
+      ->group("Model");
+  command
+      .add_flag_callback(
+          "--no-fast-path", [&o] { o.fast_path = false; },
+          "ask a TorchScript model on a GPU for points alone, never for their differences")
+      ->group("Model");
+  command.add_flag("--missing", o.takes_missing, "the model answers rows with missing values (nan)")
+      ->group("Model");
+}
+
+void add_subject_options(CLI::App& command, SubjectOptions& o) {
+  add_reaching_options(command, o.model_options);
   command
       .add_option("--model-output", o.model_options.output_name,
                   "name of the output to use, of a model that has several; of an ONNX file any value in "
                   "its graph [the first that holds real numbers: probabilities, not the label]")
-      ->group("Model");
-  command
-      .add_option("--device", o.model_options.device,
-                  "where a TorchScript model runs: cpu, cuda or cuda:N [cpu]")
-      ->group("Model");
-  command
-      .add_flag_callback(
-          "--no-fast-path", [&o] { o.model_options.fast_path = false; },
-          "ask a TorchScript model on a GPU for points alone, never for their differences")
       ->group("Model");
   command
       .add_flag("--margin", o.model_options.margin,
@@ -93,10 +93,6 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
                 "average, where its raw_score is their sum")
       ->group("Model");
   command.add_flag("--binary", o.model_options.binary, "the single output is the probability of class 1")
-      ->group("Model");
-  command
-      .add_flag("--missing", o.model_options.takes_missing,
-                "the model answers rows with missing values (nan)")
       ->group("Model");
   command.add_option("--columns", o.data_options.columns, "features, by name or number, in this order")
       ->delimiter(',')

@@ -38,6 +38,8 @@ CLI::Validator finite_number(const std::string& expected, bool (*good)(double));
 CLI::Option* add_model_argument(CLI::App& command, SubjectOptions& options);
 /// Adds MODEL... and DATA, the last word.
 void add_models_argument(CLI::App& command, std::vector<std::string>& models_and_data);
+/// Adds the options of how a model is reached, whatever is asked of it.
+void add_reaching_options(CLI::App& command, ModelOptions& options);
 /// Adds the options that go with model and data.
 void add_subject_options(CLI::App& command, SubjectOptions& options);
 /// Adds the options of running.

@@ -269,6 +269,7 @@ SavedBaseline read_baseline(const ResultFile& file) {
   saved.baseline.rows = std::move(rows);
   saved.scale = field.at("gamma").at("scale").text();
   saved.margin = read_flag(file, field, "margin", kOwner);
+  saved.binary = read_flag(file, whole.at("options"), "binary", kOwner);
   saved.model_output = field.at("model_output").text();
   saved.model = model.at("path").text();
   if (model.has("sha256")) saved.sha256 = model.at("sha256").text();

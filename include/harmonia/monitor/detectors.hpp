@@ -32,6 +32,7 @@ struct Finding {
 /// for all.
 class Detectors {
  public:
+  /// Throws Error(usage) if an option cannot be.
   Detectors(const Baseline& baseline, const DetectorOptions& options);
 
   /// Enters the next measured row: the rows() it has seen is its number, which keys the breaking of ties.
@@ -40,14 +41,15 @@ class Detectors {
   std::uint64_t rows() const { return rows_; }
   /// Those that raise an alarm now, the smallest p-value first.
   std::vector<Finding> alarms() const;
-  /// The smallest p-value since the restart, corrected, of all rows together, then of every region.
+  /// The smallest p-value since the restart, corrected, of all rows together, then of every region. A single
+  /// region is all rows.
   std::vector<double> p_values() const;
   /// Forgets the stream's rows: the test begins again against the baseline alone, with the full rate.
   void restart();
 
   /// JSON to be stored and put back: the same state, the same later findings.
   std::string save() const;
-  /// Throws Error(input) for what save() did not write.
+  /// Throws Error(input) for what save() of detectors with this baseline did not write.
   void restore(const std::string& saved);
 
  private:
@@ -56,14 +58,18 @@ class Detectors {
     double share = 0;  // of false_alarms
     ConformalRanks ranks;
     Evidence evidence;
-    double most = 0;  // largest log evidence so far
+    // When there was most evidence so far: its logarithm, and what it was of.
+    double most = 0;
+    Change change = Change::larger;
+    std::uint64_t since = 0;
   };
-  Finding finding(const Detector& detector) const;
+  void add(Detector& detector, double gamma);
+  double log_p_value(const Detector& detector) const;
 
-  const Baseline* baseline_;
   DetectorOptions options_;
+  std::size_t regions_;
   std::uint64_t rows_ = 0;
-  std::vector<Detector> detectors_;
+  std::vector<Detector> detectors_;  // of all rows; then of every region, where there are several
 };
 
 }  // namespace harmonia

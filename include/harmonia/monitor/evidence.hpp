@@ -23,7 +23,7 @@ class ConformalRanks {
   void restore(const BinCounts& added);
 
  private:
-  std::uint64_t up_to(std::uint32_t bin) const;
+  std::uint64_t below(std::uint32_t bin) const;
   void count(std::uint32_t bin, std::uint64_t times);
 
   BinCounts reference_, added_;
@@ -40,11 +40,11 @@ enum class Change {
 };
 constexpr std::size_t kChanges = 4;
 
-/// How much money bets against uniform ranks have made of 1. Under exchangeability it passes 1/a at any time
-/// whatever with probability <= a [Ville 1939]. Every kind of bet may begin at any row: money is set aside
-/// for row k with weight ~ 1/(k log²k), so that a change late in the stream is found too, and the bet that
-/// earned most says when it began — CUSUM whose level sinks, which has a false-alarm probability instead of a
-/// run length.
+/// How much money bets against uniform ranks have made of 1. Under exchangeability it reaches 1/a, at any
+/// time whatever, with probability <= a [Ville 1939]. A bet of every kind begins at every row k, with a part
+/// of the money that sinks like 1/(k log²k), so that a change late in the stream is found too: the sum over
+/// starts is CUSUM's maximum [Page 1954] made into a martingale, which has a false-alarm probability for
+/// streams without end instead of a run length.
 class Evidence {
  public:
   Evidence();
@@ -52,26 +52,29 @@ class Evidence {
   void add(double rank, std::uint64_t row);
   /// Natural logarithm of the money.
   double log_value() const;
-  /// The kind of bet that earned most.
+  /// The kind of the bet that earned most.
   Change change() const;
-  /// The row at which that bet began: since when there seems to be a change.
+  /// The row from which on that bet earned most, as CUSUM says: since when there seems to be a change.
   std::uint64_t since() const;
   /// Ranks entered.
   std::uint64_t count() const { return count_; }
 
-  /// All that it knows, to be stored and put back: the same numbers, the same later ones.
+  /// All that it knows, finite numbers, to be stored and put back: the same numbers, the same later ones.
   std::vector<double> save() const;
+  /// Throws Error(input) for what another version saved.
   void restore(const std::vector<double>& saved);
 
  private:
   struct Bet {
-    double money = 0;  // of all starts together, log
-    double best = 0;   // of the best start, log
-    std::uint64_t since = 0;
+    double money;         // of all starts together, log; it does not know of its share yet
+    double earned;        // since the start that earned most, log
+    std::uint64_t since;  // the row of that start
   };
+  std::size_t best_bet() const;
+
   std::uint64_t count_ = 0;
   std::vector<Bet> bets_;
-  std::vector<std::uint64_t> histogram_;  // of ranks, for the bet on shape
+  std::vector<double> histograms_;  // of the last ranks, for bets on shape, one after another
 };
 
 }  // namespace harmonia

@@ -17,30 +17,41 @@ namespace harmonia {
 /// How a stream is watched.
 struct MonitorOptions {
   DetectorOptions detectors;
-  std::uint64_t window = 1000;     ///< positions of a window
-  double share = 1;                ///< of the rows that is measured
-  double calls_per_second = 0;     ///< of the model, at most: beyond it, rows are sampled; 0: no limit
-  std::uint64_t quiet_rows = 500;  ///< measured rows that have to be as in the baseline before an alert ends
-  std::size_t alert_rows = 50;     ///< that an alert shows
-  std::uint64_t seed = 1;          ///< of sampling and ties
+  std::uint64_t window = 1000;       ///< positions of a window
+  double share = 1;                  ///< of the rows that is measured
+  double calls_per_second = 0;       ///< of the model, at most: beyond it, rows are sampled; 0: no limit
+  std::uint64_t quiet_rows = 500;    ///< measured rows that have to be as in the baseline for an alert to end
+  std::size_t alert_rows = 50;       ///< that an alert shows
+  std::uint64_t back_rows = 20;      ///< of them, for which a change that brings gamma back is looked for
+  std::uint64_t back_calls = 20000;  ///< of the model, at most, to find one
+  std::uint64_t seed = 1;            ///< of sampling and ties
+  std::string about;                 ///< kept in the file as it is, for who reads it
+};
+
+/// What became of a batch.
+struct Taken {
+  bool kept = true;           ///< it, and all before it, is in the file; false: the file cannot be written
+  bool fresh = true;          ///< false: a batch of its id was kept before, and this one was not counted
+  std::vector<Alert> alerts;  ///< that began or ended
 };
 
 /// What a monitor has done, at one moment.
 struct MonitorStatus {
   std::uint64_t rows = 0, measured = 0, left_out = 0, without_value = 0, refused = 0, repeated_batches = 0;
-  std::uint64_t evaluations = 0;  ///< model calls of this process
-  double share = 1;               ///< of rows that is measured at present
+  std::uint64_t evaluations = 0;  ///< of the model, by this process
+  double share = 1;               ///< of the rows that is measured at present
   Time last_row = 0;              ///< when the last row came; 0: none did
   std::vector<double> p_values;   ///< as Detectors::p_values()
-  std::vector<Window> windows;    ///< the last ones, without their rows, the latest last
+  std::vector<Window> windows;    ///< the last ones, the latest last
   std::vector<Alert> alerts;      ///< the last ones, the latest last
-  std::string last_refused;       ///< why something was no row, the last time
+  std::string last_refused;       ///< why something was no row, or a row was not measured, the last time
+  std::string unsaved;            ///< why the file cannot be written at present; empty: it can
   StreamPositions positions;
 };
 
-/// Watches gamma of a model on a stream of rows against a baseline. State is an SQLite file: what take() has
-/// returned from is kept, counted once, whenever the process is killed. Not safe to call from several
-/// threads, but for status().
+/// Watches gamma of a model on a stream of rows against a baseline. Its state is an SQLite file: a batch that
+/// was kept is counted, once, whenever the process is killed. Not safe to call from several threads, but for
+/// status().
 class Monitor {
  public:
   /// Goes on from the file, or makes it. Throws Error(usage) if the file is of another baseline, window or
@@ -53,13 +64,13 @@ class Monitor {
 
   /// Positions that are kept, for RowStream::start().
   StreamPositions positions() const;
-  /// Whether a batch of this id was kept.
-  bool has_batch(const std::string& id) const;
-  /// Measures the batch's rows and keeps what they come to, in one transaction. Positions that are kept
-  /// already are left out. Alerts that began or ended are returned.
-  std::vector<Alert> take(const StreamBatch& batch);
-  /// Looks for the nearest baseline rows and the changes that bring rows back, of alerts that are not
-  /// complete, one alert a call. Returns it; none: all are complete.
+  /// Measures the batch's rows and keeps what they come to, in one transaction. Positions and batches that
+  /// are kept already are left out. Rows that cannot be measured are counted as such. A file that cannot be
+  /// written (a full disk) does not stop this: it is tried again with the next batch. Throws Error(model) if
+  /// the model answers nothing at all; then the batch was not taken.
+  Taken take(const StreamBatch& batch);
+  /// Looks for the nearest baseline rows and the changes that bring rows back, of one alert that is not
+  /// complete, and returns it; none: all are complete.
   std::optional<Alert> complete_alert();
   /// A copy of what is known at the moment.
   MonitorStatus status() const;
@@ -69,8 +80,26 @@ class Monitor {
   std::unique_ptr<State> state_;
 };
 
-/// The windows that a monitor's file holds, without their rows. Throws Error(input) if it is none, or of
-/// another baseline.
-std::vector<Window> stored_windows(const std::string& file, const Baseline& baseline);
+/// What a monitor keeps in its file, beside or after it. Not safe to call from several threads.
+class StoredMonitor {
+ public:
+  /// Throws Error(input) if it is none.
+  explicit StoredMonitor(const std::string& file);
+  ~StoredMonitor();
+  StoredMonitor(const StoredMonitor&) = delete;
+  StoredMonitor& operator=(const StoredMonitor&) = delete;
+
+  /// MonitorOptions::about.
+  std::string about();
+  /// Throws Error(usage) if the baseline is not the monitor's.
+  void check(const Baseline& baseline);
+  /// As it was kept last; windows and alerts are the last ones.
+  MonitorStatus status(const Baseline& baseline);
+  /// All windows.
+  std::vector<Window> windows(const Baseline& baseline);
+
+ private:
+  std::unique_ptr<class MonitorFile> file_;
+};
 
 }  // namespace harmonia

@@ -24,9 +24,6 @@ struct KeptRow {
   std::size_t region = 0;
 };
 
-/// Rows of the largest gamma that a window keeps, largest first.
-constexpr std::size_t kWindowRows = 50;
-
 /// What a stretch of positions of one partition came to. It begins at a multiple of the window's size, and
 /// what is in it is measured alike by every monitor: of two for the same stretch, the longer one holds the
 /// other.
@@ -41,7 +38,6 @@ struct Window {
   std::uint64_t without_value = 0;    ///< that could not be measured
   std::uint64_t refused = 0;          ///< what was no row
   RowCounts counts;
-  std::vector<KeptRow> worst;
 };
 
 /// gamma over the measured rows of counts, with an interval for the mean of what they are a sample of.
@@ -54,9 +50,8 @@ GammaStatistics counted_gamma(const Baseline& baseline, const RowCounts& counts,
 /// partition and position.
 std::vector<Window> merge_windows(std::vector<Window> windows);
 
-/// JSON to be stored and read back, without `worst` if not asked for. Throws Error(input) for what was not
-/// written so.
-std::string window_text(const Window& window, bool with_rows);
+/// JSON to be stored and read back. Throws Error(input) for what was not written so.
+std::string window_text(const Window& window);
 Window read_window(const std::string& text, const Baseline& baseline);
 
 }  // namespace harmonia

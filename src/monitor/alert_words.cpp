@@ -1,0 +1,72 @@
+#include "alert_words.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kNamed = 3;  // regions and features that the sentences name
+
+const char* becomes(const AlertPart& part) {
+  if (!part.before.mean || !part.since.mean) return "is distributed differently";
+  switch (part.finding.change) {
+    case Change::shape:
+      return "is distributed differently";
+    case Change::slow:
+      return *part.since.mean > *part.before.mean ? "is slowly becoming larger"
+                                                  : "is slowly becoming smaller";
+    default:
+      return *part.since.mean > *part.before.mean ? "is larger" : "is smaller";
+  }
+}
+
+std::string with_interval(const GammaStatistics& gamma) {
+  if (!gamma.mean) return "unknown";
+  if (!gamma.low || !gamma.high) return fmt::format("{:.3g}", *gamma.mean);
+  return fmt::format("{:.3g} [{:.3g}, {:.3g}]", *gamma.mean, *gamma.low, *gamma.high);
+}
+
+}  // namespace
+
+std::string change_name(Change change) {
+  switch (change) {
+    case Change::larger:
+      return "larger";
+    case Change::smaller:
+      return "smaller";
+    case Change::slow:
+      return "slow";
+    default:
+      return "shape";
+  }
+}
+
+std::string time_text(Time time) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(std::floor(time))));
+}
+
+std::string alert_words(const Alert& alert, double false_alarms) {
+  std::string text = fmt::format("Since measured row {} ({})", alert.since_number, time_text(alert.since));
+  for (std::size_t i = 0; i < alert.parts.size() && i < kNamed; ++i) {
+    const AlertPart& part = alert.parts[i];
+    text += fmt::format("{} gamma {} {}: mean {} over {} rows, {} in the baseline.", i == 0 ? "" : " There,",
+                        becomes(part), part.finding.region ? "where " + part.where : "over " + part.where,
+                        with_interval(part.since), part.since.rows, with_interval(part.before));
+  }
+  if (alert.parts.size() > kNamed)
+    text += fmt::format(" {} further regions changed.", alert.parts.size() - kNamed);
+  for (std::size_t i = 0; i < alert.features.size() && i < kNamed; ++i)
+    text += fmt::format(" {} is {}.", alert.features[i].name, alert.features[i].text);
+  text += fmt::format(
+      " A stream without drift raises an alert, ever, with probability at most {:.3g}; this one has p = "
+      "{:.2g}.",
+      false_alarms, alert.p_value);
+  if (alert.ended) text += fmt::format(" It ended at {}.", time_text(*alert.ended));
+  return text;
+}
+
+}  // namespace harmonia

@@ -1,0 +1,336 @@
+#include "harmonia/monitor/monitor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "alert_watch.hpp"
+#include "call_budget.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/random.hpp"
+#include "harmonia/core/sha256.hpp"
+#include "harmonia/core/text.hpp"
+#include "harmonia/monitor/counterfactual.hpp"
+#include "monitor_file.hpp"
+#include "monitor_json.hpp"
+#include "recent_rows.hpp"
+#include "row_measurer.hpp"
+#include "window_book.hpp"
+
+namespace harmonia {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kLastWindows = 200;  // of the file, that are put back
+constexpr std::uint64_t kLastAlerts = 100;
+
+// Of what windows depend on besides their size and the seed.
+std::string baseline_hash(const Baseline& baseline) {
+  Json nodes = Json::array();
+  for (const Partition::Node& node : baseline.partition.nodes)
+    nodes.push_back({node.feature, node.threshold, node.low, node.high});
+  return sha256_hex(monitor_dump({{"features", baseline.features},
+                                  {"seed", baseline.seed},
+                                  {"nodes", std::move(nodes)},
+                                  {"edges", baseline.edges},
+                                  {"unit", baseline.unit},
+                                  {"counts", counts_json(baseline.counts)}}));
+}
+
+std::string identity_of(const Baseline& baseline, const MonitorOptions& options) {
+  return fmt::format("{} window {} seed {}", baseline_hash(baseline), options.window, options.seed);
+}
+
+}  // namespace
+
+/// All of it. Members that status() reads are changed under the mutex alone.
+class Monitor::State {
+ public:
+  State(const Model& model, const Baseline& baseline, const MonitorOptions& options, const std::string& file,
+        Run& run)
+      : model_(model),
+        baseline_(baseline),
+        options_(options),
+        run_(run),
+        measurer_(model, baseline, run),
+        file_(file, identity_of(baseline, options)),
+        budget_(options.calls_per_second),
+        detectors_(baseline, options.detectors),
+        recent_(baseline),
+        windows_(baseline, options.window),
+        watch_(baseline, options_, recent_, windows_) {
+    restore();
+  }
+
+  Taken take(const StreamBatch& batch);
+  std::optional<Alert> complete_alert();
+  MonitorStatus status() const;
+  StreamPositions positions() const { return status_.positions; }
+
+ private:
+  // Places of rows.
+  struct Chosen {
+    std::vector<std::size_t> places, left_out;
+  };
+  // What is at a position.
+  struct Event {
+    std::uint64_t position;
+    enum { measured, left_out, refused } kind;
+    std::size_t index;
+  };
+
+  void restore();
+  Chosen choose(const StreamBatch& batch, std::uint64_t from);
+  static std::vector<Event> events_of(const StreamBatch& batch, const Chosen& chosen, std::uint64_t from);
+  void enter(const StreamBatch& batch, std::size_t place, const MeasuredRow& measured, Window& window,
+             std::vector<Alert>& alerts);
+  void save();
+
+  const Model& model_;
+  const Baseline& baseline_;
+  MonitorOptions options_;
+  Run& run_;
+  RowMeasurer measurer_;
+  MonitorFile file_;
+  CallBudget budget_;
+  mutable std::mutex mutex_;
+  Detectors detectors_;
+  RecentRows recent_;
+  WindowBook windows_;
+  AlertWatch watch_;
+  MonitorStatus status_;  // but for what the others know
+  std::set<std::string> unsaved_batches_;
+  std::uint64_t saved_rows_ = 0;  // rows of smaller numbers are in the file
+};
+
+void Monitor::State::restore() {
+  status_.positions = file_.positions();
+  for (const std::string& text : file_.windows(kLastWindows)) windows_.restore(read_window(text, baseline_));
+  for (const std::string& text : file_.alerts(kLastAlerts)) watch_.restore(read_alert(text));
+  for (const std::string& text : file_.rows()) {
+    recent_.add(read_stored<KeptRow>(text, "a row", [](const Json& json) { return read_kept_row(json); }));
+  }
+  saved_rows_ = recent_.next();
+  const std::string detectors = file_.value("detectors");
+  if (!detectors.empty()) detectors_.restore(detectors);
+  const std::string numbers = file_.value("status");
+  if (numbers.empty()) return;
+  read_stored<int>(numbers, "the status", [&](const Json& json) {
+    read_status(json, status_);
+    watch_.restore_next_look(json.at("next_look").get<std::uint64_t>());
+    return 0;
+  });
+  status_.evaluations = run_.ledger.spent();
+}
+
+// Rows from position `from` on, each drawn for itself: by its position, whatever is in it.
+Monitor::State::Chosen Monitor::State::choose(const StreamBatch& batch, std::uint64_t from) {
+  const std::size_t rows = batch.rows.values.rows();
+  std::size_t first = 0;
+  while (first < rows && batch.rows.number(first) < from) ++first;
+  const auto each = static_cast<double>(gamma_cost(baseline_.options, baseline_.features.size()));
+  const double share =
+      budget_.share_of(each * static_cast<double>(rows - first), options_.share, CallBudget::Clock::now());
+  {
+    const std::lock_guard lock(mutex_);
+    status_.share = share;
+  }
+  const std::uint64_t seed = partition_seed(options_.seed, batch.partition);
+  Chosen chosen;
+  for (std::size_t i = first; i < rows; ++i) {
+    const std::uint64_t number = batch.rows.number(i);
+    const DrawKey key{seed, Stream::monitor_sample, number & 0xffffffff, number >> 32};
+    const bool measured = share >= 1 || draw_uniform(key, 0) < share;
+    (measured ? chosen.places : chosen.left_out).push_back(i);
+  }
+  budget_.spend(each * static_cast<double>(chosen.places.size()));
+  return chosen;
+}
+
+std::vector<Monitor::State::Event> Monitor::State::events_of(const StreamBatch& batch, const Chosen& chosen,
+                                                             std::uint64_t from) {
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < chosen.places.size(); ++i)
+    events.push_back({batch.rows.number(chosen.places[i]), Event::measured, i});
+  for (const std::size_t place : chosen.left_out)
+    events.push_back({batch.rows.number(place), Event::left_out, place});
+  for (std::size_t i = 0; i < batch.refused.size(); ++i) {
+    if (batch.refused[i].position >= from) events.push_back({batch.refused[i].position, Event::refused, i});
+  }
+  std::ranges::sort(events, {}, &Event::position);
+  return events;
+}
+
+Taken Monitor::State::take(const StreamBatch& batch) {
+  if (!batch.id.empty() && (unsaved_batches_.contains(batch.id) || file_.has_batch(batch.id))) {
+    const std::lock_guard lock(mutex_);
+    ++status_.repeated_batches;
+    return {.kept = status_.unsaved.empty(), .fresh = false, .alerts = {}};
+  }
+  const auto known = status_.positions.find(batch.partition);
+  const std::uint64_t from = known == status_.positions.end() ? 0 : known->second;
+  Taken taken;
+  const Chosen chosen = choose(batch, from);
+  const std::vector<MeasuredRow> measured =
+      measurer_.measure(batch.rows, chosen.places, partition_seed(baseline_.seed, batch.partition));
+
+  const std::lock_guard lock(mutex_);
+  for (const Event& event : events_of(batch, chosen, from)) {
+    Window& window = windows_.at(batch.partition, event.position, batch.time, detectors_.rows());
+    switch (event.kind) {
+      case Event::measured:
+        enter(batch, chosen.places[event.index], measured[event.index], window, taken.alerts);
+        break;
+      case Event::left_out:
+        ++window.rows, ++window.left_out, ++status_.left_out;
+        break;
+      case Event::refused:
+        ++window.refused, ++status_.refused;
+        status_.last_refused = batch.refused[event.index].reason;
+        break;
+    }
+  }
+  status_.rows += chosen.places.size() + chosen.left_out.size();
+  status_.evaluations = run_.ledger.spent();
+  status_.last_row = batch.time;
+  std::uint64_t& next = status_.positions[batch.partition];
+  next = std::max(next, batch.next);
+  if (!batch.id.empty()) unsaved_batches_.insert(batch.id);
+  save();
+  taken.kept = status_.unsaved.empty();
+  return taken;
+}
+
+void Monitor::State::enter(const StreamBatch& batch, std::size_t place, const MeasuredRow& measured,
+                           Window& window, std::vector<Alert>& alerts) {
+  const std::uint64_t position = batch.rows.number(place);
+  ++window.rows;
+  if (!measured.reason.empty()) {
+    ++window.without_value, ++status_.without_value;
+    status_.last_refused =
+        fmt::format("partition {}, row {}: {}", printable(batch.partition), position, measured.reason);
+    return;
+  }
+  ++window.measured, ++status_.measured;
+  const std::span<const double> x(batch.rows.values.row(place), batch.rows.values.columns());
+  count_row(baseline_, x, measured.row, window.counts);
+  KeptRow row{.partition = batch.partition,
+              .position = position,
+              .number = detectors_.rows(),
+              .time = batch.time,
+              .id = batch.rows.ids.empty() ? std::string() : batch.rows.ids[place],
+              .values = {x.begin(), x.end()},
+              .gamma = *measured.row.gamma,
+              .low = measured.row.low,
+              .high = measured.row.high,
+              .decided_class = measured.row.decided_class,
+              .region = baseline_.partition.region_of(x)};
+  detectors_.add(row.region, row.gamma);
+  recent_.add(std::move(row));
+  if (watch_.look(detectors_, batch.time)) alerts.push_back(watch_.alerts().back());
+}
+
+// One transaction. What could not be written stays marked, and is written with the next batch.
+void Monitor::State::save() {
+  try {
+    SqliteTransaction transaction(file_.file());
+    for (const auto& [partition, next] : status_.positions) file_.put_position(partition, next);
+    windows_.changed([&](const Window& window) { file_.put_window(window); });
+    watch_.changed([&](const Alert& alert) { file_.put_alert(alert.id, alert_text(alert, baseline_)); });
+    for (const std::string& id : unsaved_batches_) file_.put_batch(id);
+    for (auto row = recent_.rows().rbegin(); row != recent_.rows().rend() && row->number >= saved_rows_;
+         ++row)
+      file_.put_row(row->number, monitor_dump(kept_row_json(*row)));
+    file_.forget_rows(recent_.first());
+    file_.put_value("detectors", detectors_.save());
+    status_.p_values = detectors_.p_values();
+    Json numbers = status_json(status_);
+    numbers["next_look"] = watch_.next_look();
+    file_.put_value("status", monitor_dump(numbers));
+    file_.put_value("about", options_.about);
+    transaction.commit();
+  } catch (const Error& error) {
+    status_.unsaved = error.what();
+    return;
+  }
+  status_.unsaved.clear();
+  windows_.settle();
+  watch_.settle();
+  unsaved_batches_.clear();
+  saved_rows_ = recent_.next();
+}
+
+std::optional<Alert> Monitor::State::complete_alert() {
+  std::optional<Alert> alert;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Alert* const found = watch_.incomplete()) alert = *found;
+  }
+  if (!alert) return alert;
+  std::uint64_t looked = 0;
+  for (AlertRow& row : alert->rows) {
+    row.nearest = nearest_row(baseline_, row.row.values);
+    if (looked++ >= options_.back_rows) continue;
+    row.back = find_counterfactual(model_, baseline_, row.row.values, run_, options_.back_calls);
+  }
+  alert->complete = true;
+  const std::lock_guard lock(mutex_);
+  watch_.complete(*alert);
+  status_.evaluations = run_.ledger.spent();
+  save();
+  return alert;
+}
+
+MonitorStatus Monitor::State::status() const {
+  const std::lock_guard lock(mutex_);
+  MonitorStatus status = status_;
+  status.windows = windows_.last();
+  status.alerts = watch_.alerts();
+  return status;
+}
+
+Monitor::Monitor(const Model& model, const Baseline& baseline, const MonitorOptions& options,
+                 const std::string& file, Run& run)
+    : state_(std::make_unique<State>(model, baseline, options, file, run)) {}
+Monitor::~Monitor() = default;
+
+StreamPositions Monitor::positions() const { return state_->positions(); }
+Taken Monitor::take(const StreamBatch& batch) { return state_->take(batch); }
+std::optional<Alert> Monitor::complete_alert() { return state_->complete_alert(); }
+MonitorStatus Monitor::status() const { return state_->status(); }
+
+StoredMonitor::StoredMonitor(const std::string& file)
+    : file_(std::make_unique<MonitorFile>(file, "", MonitorFile::Use::read)) {}
+StoredMonitor::~StoredMonitor() = default;
+
+std::string StoredMonitor::about() { return file_->value("about"); }
+
+void StoredMonitor::check(const Baseline& baseline) { file_->check(baseline_hash(baseline)); }
+
+MonitorStatus StoredMonitor::status(const Baseline& baseline) {
+  MonitorStatus status;
+  const std::string numbers = file_->value("status");
+  if (numbers.empty()) return status;
+  read_stored<int>(numbers, "the status", [&](const Json& json) {
+    read_status(json, status);
+    return 0;
+  });
+  status.positions = file_->positions();
+  for (const std::string& text : file_->windows(kLastWindows))
+    status.windows.push_back(read_window(text, baseline));
+  for (const std::string& text : file_->alerts(kLastAlerts)) status.alerts.push_back(read_alert(text));
+  return status;
+}
+
+std::vector<Window> StoredMonitor::windows(const Baseline& baseline) {
+  std::vector<Window> windows;
+  for (const std::string& text : file_->windows(MonitorFile::kAll))
+    windows.push_back(read_window(text, baseline));
+  return windows;
+}
+
+}  // namespace harmonia

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harmonia/core/run.hpp"
+#include "harmonia/measure/gamma.hpp"
+#include "harmonia/model/model.hpp"
+#include "harmonia/monitor/baseline.hpp"
+
+namespace harmonia {
+
+/// gamma of a row of the stream, or why it has none.
+struct MeasuredRow {
+  GammaRow row;
+  std::string reason;  ///< empty: it has one
+};
+
+/// Measures rows of a stream as the baseline's were, whatever is in them.
+class RowMeasurer {
+ public:
+  /// Keeps references to all of them.
+  RowMeasurer(const Model& model, const Baseline& baseline, Run& run)
+      : model_(model), baseline_(baseline), run_(run) {}
+
+  /// One entry for each of the places in `rows`. What is drawn for a row depends on the seed and its number
+  /// alone. A row that cannot be used, or that the model does not answer, is told from the others by halves;
+  /// if the model does not answer a row of the baseline either, Error(model) is thrown.
+  std::vector<MeasuredRow> measure(const RowBlock& rows, const std::vector<std::size_t>& places,
+                                   std::uint64_t seed) const;
+
+ private:
+  void measure_part(const RowBlock& rows, std::span<const std::size_t> places, std::uint64_t seed,
+                    std::vector<MeasuredRow>& out) const;
+  std::vector<GammaRow> gamma_of(const RowBlock& rows, std::span<const std::size_t> places,
+                                 std::uint64_t seed) const;
+  bool model_answers() const;
+
+  const Model& model_;
+  const Baseline& baseline_;
+  Run& run_;
+};
+
+/// The seed of all that is drawn for a partition's rows: those of the baseline and of other partitions are
+/// independent of it.
+std::uint64_t partition_seed(std::uint64_t seed, const std::string& partition);
+
+}  // namespace harmonia
