@@ -10,11 +10,13 @@
 #   scripts/setup.sh images   photographs, and networks that classify them, outside the repository
 #   scripts/setup.sh llm      llama.cpp's server and a small language model, outside the repository
 #   scripts/setup.sh embedder  a sentence embedder as an ONNX file, and its vocabulary, outside the repository
+#   scripts/setup.sh kafka    a Kafka broker, outside the repository
 #   scripts/setup.sh --onnxruntime    prints the folder of ONNX Runtime; exit code 1 if it is not there yet
 #   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
 #   scripts/setup.sh --openblas       prints the folder of the BLAS to put into LD_LIBRARY_PATH; exit code 1 if it is not there yet
 #   scripts/setup.sh --torchattacks   prints the folder of torchattacks; exit code 1 if it is not there yet
 #   scripts/setup.sh --mnist, --fashion, --images   print the folder of the images; exit code 1 if they are not there yet
+#   scripts/setup.sh --kafka          prints the folder of the broker; exit code 1 if it is not there yet
 #   scripts/setup.sh --llm, --embedder   print the folder of these models; exit code 1 if they are not there yet
 # HARMONIA_CACHE is where environments, ONNX Runtime, images and models are kept (default: ~/.cache/harmonia).
 set -euo pipefail
@@ -437,6 +439,37 @@ install_embedder() {
   exec 9>&-
 }
 
+# Maven has the broker and the jars that it needs, of one version, for the tests against a real one.
+kafka_pom=scripts/kafka/pom.xml
+kafka_plugin=org.apache.maven.plugins:maven-dependency-plugin:3.6.1
+
+kafka_path() {
+  local hash
+  hash=$({ echo "$kafka_plugin"; cat "$kafka_pom"; } | sha256sum)
+  echo "$cache/kafka-${hash:0:16}"
+}
+
+install_kafka() {
+  local folder work
+  folder=$(kafka_path)
+  install_packages openjdk-17-jre-headless
+  [ ! -e "$folder/complete" ] || return 0
+  install_packages maven
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: fetching a Kafka broker into $folder ($(grep -m1 -oP '(?<=<artifactId>)kafka_[^<]*' "$kafka_pom"))"
+    work=$folder.part
+    rm -rf "$work" "$folder"
+    mvn --batch-mode --quiet --file "$kafka_pom" "$kafka_plugin:copy-dependencies" "-DoutputDirectory=$work" \
+      >"$cache/maven.log" 2>&1 9>&- || fail "the jars of $kafka_pom cannot be fetched ($(reason "$cache/maven.log"))"
+    touch "$work/complete"
+    mv "$work" "$folder"
+  fi
+  exec 9>&-
+}
+
 case "${1:-test}" in
   build)
     install_packages "${build_packages[@]}"
@@ -449,6 +482,7 @@ case "${1:-test}" in
     install_torchattacks
     install_llm
     install_embedder
+    install_kafka
     ;;
   study)
     install_packages "${build_packages[@]}" python3 python3-venv
@@ -476,6 +510,13 @@ case "${1:-test}" in
     ;;
   embedder)
     install_embedder
+    ;;
+  kafka)
+    install_kafka
+    ;;
+  --kafka)
+    [ -e "$(kafka_path)/complete" ] || exit 1
+    kafka_path
     ;;
   --openblas)
     openblas_path
@@ -513,6 +554,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, llm, embedder, --onnxruntime, --venv, --openblas, --torchattacks, --mnist, --fashion, --images, --llm or --embedder"
+    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, llm, embedder, kafka, --onnxruntime, --venv, --kafka, --openblas, --torchattacks, --mnist, --fashion, --images, --llm or --embedder"
     ;;
 esac
