@@ -191,7 +191,7 @@ class GrowingFile final : public RowStream {
 
   std::string path_;
   bool follow_;
-  StreamNote note_;
+  Note note_;
   RowReader reader_;
   BatchBuilder builder_;
   LineBuffer lines_{RowReader::kLongestLine};

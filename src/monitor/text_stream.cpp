@@ -92,7 +92,7 @@ class InputStream final : public RowStream {
 
   int descriptor_;
   std::string name_;
-  StreamNote note_;
+  Note note_;
   RowReader reader_;
   BatchBuilder builder_;
   LineBuffer lines_{RowReader::kLongestLine};

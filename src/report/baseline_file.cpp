@@ -172,6 +172,7 @@ class BaselineReader {
       if (bin > most) fail(fmt::format("{} {} is counted; expected at most {}", what, bin, most));
       if (!counts.empty() && bin <= counts.rbegin()->first)
         fail(fmt::format("counts of {} do not ascend at {}", what, bin));
+      if (count == 0) fail(fmt::format("{} {} is counted 0 times; expected at least once", what, bin));
       counts[static_cast<std::uint32_t>(bin)] = checked(count, what);
     }
     return counts;
@@ -268,6 +269,7 @@ SavedBaseline read_baseline(const ResultFile& file) {
   saved.baseline.rows = std::move(rows);
   saved.scale = field.at("gamma").at("scale").text();
   saved.margin = read_flag(file, field, "margin", kOwner);
+  saved.binary = read_flag(file, whole.at("options"), "binary", kOwner);
   saved.model_output = field.at("model_output").text();
   saved.model = model.at("path").text();
   if (model.has("sha256")) saved.sha256 = model.at("sha256").text();

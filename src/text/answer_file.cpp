@@ -96,11 +96,12 @@ std::vector<float> AnswerFile::find(std::uint64_t embedder, const std::string& t
   return numbers;
 }
 
-void AnswerFile::put(std::uint64_t embedder, std::span<const std::string> texts, const Matrix<float>& rows) {
+void AnswerFile::put(std::uint64_t embedder, std::span<const std::string> texts, const Embeddings& found) {
   SqliteTransaction transaction(file_);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto* const data = static_cast<const char*>(static_cast<const void*>(rows.row(i)));
-    const std::string_view bytes(data, rows.columns() * sizeof(float));
+    if (found.missing.contains(i)) continue;
+    const auto* const data = static_cast<const char*>(static_cast<const void*>(found.rows.row(i)));
+    const std::string_view bytes(data, found.rows.columns() * sizeof(float));
     put_embedding_.bind(embedder).bind(texts[i]).bind(bytes).run();
   }
   transaction.commit();

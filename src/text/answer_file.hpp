@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "../core/sqlite_file.hpp"
-#include "harmonia/core/rows.hpp"
 #include "harmonia/text/chat.hpp"
+#include "harmonia/text/embedder.hpp"
 
 namespace harmonia {
 
@@ -29,7 +29,8 @@ class AnswerFile {
 
   /// Empty: it is not there.
   std::vector<float> find(std::uint64_t embedder, const std::string& text);
-  void put(std::uint64_t embedder, std::span<const std::string> texts, const Matrix<float>& rows);
+  /// Stores those that are not missing.
+  void put(std::uint64_t embedder, std::span<const std::string> texts, const Embeddings& found);
 
   const std::string& path() const { return file_.path(); }
 

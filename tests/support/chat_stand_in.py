@@ -39,8 +39,8 @@ class Endpoint:
 
 
 @contextlib.contextmanager
-def running(answer):
-    """Gives the endpoint's base URL and the endpoint."""
+def running(answer, refuse=lambda texts: None, embed=embedding):
+    """Gives the endpoint's base URL and the endpoint. refuse(texts): a status, if these are not embedded; embed(text): the numbers."""
     endpoint = Endpoint(answer)
 
     class Handler(BaseHTTPRequestHandler):
@@ -64,7 +64,9 @@ def running(answer):
                 endpoint.headers.append(dict(self.headers))
             if self.path.endswith("/embeddings"):
                 texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
-                data = [{"index": i, "embedding": embedding(text)} for i, text in enumerate(texts)]
+                if status := refuse(texts):
+                    return self.send(status, json.dumps({"error": {"message": f"status {status}"}}).encode())
+                data = [{"index": i, "embedding": embed(text)} for i, text in enumerate(texts)]
                 return self.send(200, json.dumps({"data": data}).encode())
             said = endpoint.answer(body, endpoint.asked(body))
             if callable(said):

@@ -103,6 +103,60 @@ TEST(TextStudy, WhatIsNotAnsweredIsMarkedAndTheRestMeasured) {
   EXPECT_EQ(result.rows[1].gamma->gamma, 0);
 }
 
+// As AngleEmbedder, but what has a '!' has no embedding.
+class PickyEmbedder final : public Embedder {
+ public:
+  const std::string& name() const override { return angles_.name(); }
+  Embeddings embed(std::span<const std::string> texts) override {
+    Embeddings found = angles_.embed(texts);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      if (texts[i].find('!') != std::string::npos) found.missing.emplace(i, "status 400: no '!'");
+    if (found.missing.size() == texts.size()) found.rows = Matrix<float>(texts.size(), 0);
+    return found;
+  }
+
+ private:
+  AngleEmbedder angles_;
+};
+
+TEST(TextStudy, WhatHasNoEmbeddingIsMarkedAndTheRestMeasured) {
+  // The first prompt's own answer, a third of the second's, and none of the third's but the prompt itself.
+  FunctionChat chat([](const ChatQuestion& question) {
+    if (question.text == "First one?" || question.text.starts_with("A prompt!")) return said("0.5!");
+    const bool third = question.text.starts_with("Second? ") && question.text.back() % 3 == 0;
+    return said(third ? "0.2!" : "0.2");
+  });
+  PickyEmbedder embedder;
+  harmonia::Run run;
+  TextOptions options;
+  options.variants = 30;
+  const std::vector<Prompt> prompts = prompts_of({"First one?", "Second?", "A prompt!", "Fourth!"});
+  const TextResult result = measure_text(chat, embedder, prompts, options, run);
+  EXPECT_FALSE(result.rows[0].gamma);
+  EXPECT_FALSE(result.rows[0].embedded);
+  EXPECT_EQ(result.rows[0].outcome, ChatOutcome::answered);
+  EXPECT_EQ(result.rows[0].reason, "status 400: no '!'");
+  ASSERT_TRUE(result.rows[1].gamma);
+  EXPECT_GT(result.rows[1].failed, 0U);
+  EXPECT_EQ(result.rows[1].failed + result.rows[1].gamma->variants, 30U);
+  EXPECT_EQ(result.rows[1].answers.size(), result.rows[1].gamma->variants);
+  EXPECT_EQ(result.rows[1].gamma->gamma, 0);
+  EXPECT_FALSE(result.rows[2].gamma);
+  ASSERT_TRUE(result.rows[3].gamma) << "its answers have embeddings; itself has none";
+  EXPECT_FALSE(result.rows[3].isotropy);
+  EXPECT_TRUE(result.rows[1].isotropy);
+}
+
+TEST(TextStudy, WithoutAnyEmbeddingThereIsNoStudy) {
+  FunctionChat chat([](const ChatQuestion&) { return said("0.5!"); });
+  PickyEmbedder embedder;
+  harmonia::Run run;
+  TextOptions options;
+  options.isotropy = false;
+  test::expect_error(ErrorCode::model, "status 400: no '!'",
+                     [&] { measure_text(chat, embedder, kPrompts, options, run); });
+}
+
 TEST(TextStudy, OptionsThatMakeNoStudyAreRefused) {
   FunctionChat chat([](const ChatQuestion&) { return said("0.1"); });
   AngleEmbedder embedder;

@@ -1,24 +1,21 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "harmonia/monitor/note.hpp"
 #include "harmonia/monitor/row_reader.hpp"
 #include "harmonia/monitor/row_stream.hpp"
 
 namespace harmonia {
-
-/// Is told, in a sentence, what a user should know of a stream: what may be lost, that it waits for
-/// something.
-using StreamNote = std::function<void(const std::string&)>;
 
 /// Rows that are lines of text. Positions are the numbers of the lines that are neither blank nor a header.
 struct TextStreamOptions {
   RowForm form = RowForm::any;
   std::string id = "id";  ///< column or member that is carried as the row's id
   bool follow = true;     ///< of a file: wait for more at its end
-  StreamNote note{};      ///< may be empty; called from the thread that reads
+  Note note{};            ///< called from the thread that reads
 };
 
 /// Rows from an open descriptor, standard input say, that cannot be read again: a process goes on with

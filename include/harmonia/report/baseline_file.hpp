@@ -25,6 +25,7 @@ struct SavedBaseline {
   std::string scale;         ///< as asked
   std::string model_output;  ///< the model's output that was asked for; empty: its own choice
   bool margin = false;       ///< the value before the link was measured
+  bool binary = false;       ///< the model's single output is the probability of class 1
   std::string model;         ///< its name …
   std::string sha256;        ///< … and what its file held; empty: it is none
 };
