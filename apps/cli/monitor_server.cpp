@@ -206,7 +206,7 @@ class MonitorServer::Site {
     } else if (!has_session(request)) {
       return page_reply(login_page(false), 401);
     }
-    return page_reply(monitor_page(), 200);
+    return page_reply(monitor_page(!options_.read_key.empty()), 200);
   }
 
   HttpReply log_in(const HttpRequest& request) {
