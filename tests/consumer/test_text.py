@@ -95,6 +95,11 @@ def test_the_page_shows_prompts_and_the_answers_beside_each_other(harmonia, prom
         assert seen["title"] == "Answers of m" and seen["dots"] >= 6 and not seen["wide"]
         assert len(seen["prompts"]) == 1 and PROMPTS[2] in seen["prompts"][0]
         assert seen["quotes"] == 1 + len({entry["answer"] for entry in result["rows"][2]["answers"]})
+        lines = look(page, width=width, script="""
+            const words = document.createRange();
+            words.selectNodeContents([...document.querySelectorAll("td")].find((cell) => cell.textContent === "appended"));
+            return words.getClientRects().length;""")  # fmt: skip
+        assert lines == 1, "the family's name stays on a line"
 
 
 def test_what_was_answered_is_not_asked_again(harmonia, prompts, tmp_path):
