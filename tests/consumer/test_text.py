@@ -134,7 +134,7 @@ def test_an_endpoint_that_misbehaves_costs_its_own_prompts_alone(harmonia, promp
         if which == 1:
             return lambda handler: handler.connection.close()
         if which == 2 and asked == 0:  # takes its time the first time
-            return lambda handler: handler.send(429, b"{}", Retry_After="1")
+            return lambda handler: handler.say(b"{}", 429, Retry_After="1")
         if which == 3:
             return lambda handler: write(handler, json.dumps(chat_body("cut")).encode()[:20], 20)
         if which == 4:
@@ -352,7 +352,7 @@ def test_a_server_that_wants_max_completion_tokens_gets_it(harmonia, prompts, tm
         limits.append(sorted(key for key in body if key.startswith("max_")))
         if "max_tokens" in body:
             words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-            return lambda handler: handler.send(400, json.dumps({"error": {"message": words}}).encode())
+            return lambda handler: handler.say(json.dumps({"error": {"message": words}}).encode(), 400)
         return "fine"
 
     with running(answer) as (url, _):
