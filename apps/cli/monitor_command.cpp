@@ -48,7 +48,8 @@ struct MonitorCommand {
   void merge() const;
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
   std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
-  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream) const;
+  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor,
+                                       RowStream& stream) const;
   std::vector<std::unique_ptr<AlertSink>> open_sinks() const;
 };
 
@@ -63,7 +64,8 @@ void MonitorCommand::check() const {
   if (source == kPushed && listen.empty())
     throw Error(ErrorCode::usage, "--source http takes rows over HTTP; expected --listen HOST:PORT with it");
   if (alerts_file == "-" && !quiet)
-    throw Error(ErrorCode::usage, "--alerts - writes JSON lines to standard output; expected --quiet with it");
+    throw Error(ErrorCode::usage,
+                "--alerts - writes JSON lines to standard output; expected --quiet with it");
   check_files({state, alerts_file}, {baseline_file, model, source});
 }
 
@@ -106,7 +108,9 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   how.log = say;
   PushRows push;
   if (auto* const pushed = dynamic_cast<PushedRows*>(&stream))
-    push = [pushed](StreamBatch batch, std::chrono::milliseconds wait) { return pushed->push(std::move(batch), wait); };
+    push = [pushed](StreamBatch batch, std::chrono::milliseconds wait) {
+      return pushed->push(std::move(batch), wait);
+    };
   auto server = std::make_unique<MonitorServer>(
       how,
       std::vector<ServedModel>{{.name = model,
@@ -150,9 +154,10 @@ std::string sent_alert(const std::string& model, const Alert& alert, const Basel
 
 void print_status(const MonitorStatus& status) {
   fmt::print("{} came, {} measured, {} left out by sampling, {} not measurable, {} refused; {}\n",
-             counted(status.rows, "row"), status.measured, status.left_out, status.without_value, status.refused,
-             counted(status.alerts.size(), "alert"));
-  if (!status.last_refused.empty()) fmt::print("the last that was refused or not measurable: {}\n", status.last_refused);
+             counted(status.rows, "row"), status.measured, status.left_out, status.without_value,
+             status.refused, counted(status.alerts.size(), "alert"));
+  if (!status.last_refused.empty())
+    fmt::print("the last that was refused or not measurable: {}\n", status.last_refused);
   if (!status.unsaved.empty()) fmt::print("NOT KEPT: {}\n", status.unsaved);
 }
 
@@ -195,7 +200,8 @@ void MonitorCommand::execute() {
 std::pair<std::string, SavedBaseline> stored_subject(StoredMonitor& monitor, const std::string& file) {
   const nlohmann::json about = nlohmann::json::parse(monitor.about(), nullptr, false);
   if (!about.is_object() || !about.contains("baseline") || !about["baseline"].is_string())
-    throw Error(ErrorCode::input, fmt::format("{}: has no baseline in it; expected the file of a monitor", file));
+    throw Error(ErrorCode::input,
+                fmt::format("{}: has no baseline in it; expected the file of a monitor", file));
   return {about.value("model", ""), read_baseline({file, about["baseline"].get<std::string>()})};
 }
 
@@ -244,7 +250,8 @@ read on from there; of standard input, what was read and not kept when a process
 void add_monitor_command(CLI::App& program) {
   const auto c = std::make_shared<MonitorCommand>();
   CLI::App& app = *program.add_subcommand("monitor", "Watches gamma on a stream of rows against a baseline");
-  const auto share = finite_number("a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
+  const auto share =
+      finite_number("a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
   const auto rate = finite_number("a number above 0 and below 1", [](double x) { return x > 0 && x < 1; });
   const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
   app.add_option("MODEL", c->model, "as for harmonia gamma; the one the baseline is of");
@@ -283,7 +290,9 @@ void add_monitor_command(CLI::App& program) {
   app.add_option("--alerts", c->alerts_file, "append alerts as JSON lines to FILE; - is standard output")
       ->type_name("FILE")
       ->group("Alerts");
-  app.add_option("--webhook", c->webhook, "post alerts as JSON to this address")->type_name("URL")->group("Alerts");
+  app.add_option("--webhook", c->webhook, "post alerts as JSON to this address")
+      ->type_name("URL")
+      ->group("Alerts");
   app.add_option("--webhook-header", c->webhook_headers, "'Name: value' sent along; may be repeated")
       ->allow_extra_args(false)
       ->group("Alerts");
@@ -299,12 +308,15 @@ void add_monitor_command(CLI::App& program) {
       ->group("Run");
   app.add_option("--seed", c->options.seed, "of sampling and ties [1]")->group("Run");
   app.add_flag("--quiet", c->quiet, "no alerts and no summary on standard output")->group("Run");
-  app.add_option("--listen", c->listen, "serve the page, its API and metrics here; port 0 takes one that is free")
+  app.add_option("--listen", c->listen,
+                 "serve the page, its API and metrics here; port 0 takes one that is free")
       ->type_name("HOST:PORT")
       ->group("Server");
-  add_key_flags(app, c->read_key_flags, "variable of the environment with the token that readers need [none]", "Server");
+  add_key_flags(app, c->read_key_flags, "variable of the environment with the token that readers need [none]",
+                "Server");
   add_key_flags(app, c->ingest_key_flags,
-                "variable with the key that senders of rows need; without one, only this machine may send", "Server");
+                "variable with the key that senders of rows need; without one, only this machine may send",
+                "Server");
   add_reaching_options(app, c->model_options);
   app.footer(kExamples);
   app.callback([c] { c->execute(); });

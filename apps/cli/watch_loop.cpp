@@ -18,8 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kWait{200};           // for rows, before it is looked whether to stop
-constexpr milliseconds kFirstPause{500};     // before a model that did not answer is asked again …
+constexpr milliseconds kWait{200};            // for rows, before it is looked whether to stop
+constexpr milliseconds kFirstPause{500};      // before a model that did not answer is asked again …
 constexpr milliseconds kLongestPause{30000};  // … and at most
 constexpr milliseconds kBetweenProgress{1000};
 
@@ -86,8 +86,9 @@ class Watch {
   void tell_if_unsaved(bool kept) {
     if (kept == kept_) return;
     kept_ = kept;
-    listener_.note(kept ? "the file can be written again: all is kept"
-                        : fmt::format("cannot be kept for now, and is measured on: {}", monitor_.status().unsaved));
+    listener_.note(
+        kept ? "the file can be written again: all is kept"
+             : fmt::format("cannot be kept for now, and is measured on: {}", monitor_.status().unsaved));
   }
 
   void complete_alerts() {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "alert_words.hpp"
-#include "harmonia/monitor/changed_features.hpp"
+#include "harmonia/monitor/counterfactual.hpp"
 
 namespace harmonia {
 namespace {

@@ -276,8 +276,7 @@ std::optional<Alert> Monitor::State::complete_alert() {
     row.nearest = nearest_row(baseline_, row.row.values);
     if (looked++ >= options_.back_rows) continue;
     row.back = find_counterfactual(model_, baseline_, row.row.values, run_,
-                                   {.evaluations = options_.back_calls / options_.back_rows})
-                   .back;
+                                   options_.back_calls / options_.back_rows);
   }
   alert->complete = true;
   const std::lock_guard lock(mutex_);
