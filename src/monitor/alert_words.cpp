@@ -53,9 +53,10 @@ std::string alert_words(const Alert& alert, double false_alarms) {
   std::string text = fmt::format("Since measured row {} ({})", alert.since_number, time_text(alert.since));
   for (std::size_t i = 0; i < alert.parts.size() && i < kNamed; ++i) {
     const AlertPart& part = alert.parts[i];
-    text += fmt::format("{} gamma {} {}: mean {} over {} rows, {} in the baseline.", i == 0 ? "" : " There,",
-                        becomes(part), part.finding.region ? "where " + part.where : "over " + part.where,
-                        with_interval(part.since), part.since.rows, with_interval(part.before));
+    const std::string where = part.finding.region ? "where " + part.where : "over " + part.where;
+    text += i == 0 ? fmt::format(" gamma {} {}", becomes(part), where) : fmt::format(" Also {}", where);
+    text += fmt::format(": mean {} over {} rows, {} in the baseline.", with_interval(part.since),
+                        part.since.rows, with_interval(part.before));
   }
   if (alert.parts.size() > kNamed)
     text += fmt::format(" {} further regions changed.", alert.parts.size() - kNamed);

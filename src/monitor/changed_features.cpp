@@ -1,5 +1,3 @@
-#include "harmonia/monitor/changed_features.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,11 +6,13 @@
 #include <numeric>
 #include <optional>
 
+#include "harmonia/monitor/counterfactual.hpp"
+
 namespace harmonia {
 namespace {
 
-constexpr double kChance = 0.01;     // that a feature is named where none changed
-constexpr double kRounding = 1e-12;  // of a share
+constexpr double kChance = 0.01;  // that a feature is named where none changed
+constexpr double kNews = 0.8;     // of the largest gain: missing values that change so much are the news
 
 // Shares of rows in a feature's bins, before and since.
 struct Shares {
@@ -33,7 +33,8 @@ std::vector<double> divided(const std::vector<std::uint64_t>& counts, double row
 }
 
 // None without rows.
-std::optional<Shares> shares_of(const std::vector<std::uint64_t>& before, const std::vector<std::uint64_t>& since) {
+std::optional<Shares> shares_of(const std::vector<std::uint64_t>& before,
+                                const std::vector<std::uint64_t>& since) {
   Shares shares;
   shares.rows_before = static_cast<double>(std::accumulate(before.begin(), before.end(), std::uint64_t{0}));
   shares.rows_since = static_cast<double>(std::accumulate(since.begin(), since.end(), std::uint64_t{0}));
@@ -86,8 +87,7 @@ std::string stretch_text(const Stretch& stretch, const std::vector<double>& edge
 std::string change_text(const Shares& shares, const std::vector<double>& edges) {
   const std::size_t missing = edges.size() + 1;
   const Stretch stretch = largest_gain(shares, missing);
-  // Where values are missing more often, or are back, that is the news.
-  if (edges.empty() || std::abs(shares.gain(missing)) + kRounding >= stretch.since - stretch.before) {
+  if (edges.empty() || std::abs(shares.gain(missing)) >= kNews * (stretch.since - stretch.before)) {
     return fmt::format("missing in {} of rows, {} in the baseline", percent(shares.since[missing]),
                        percent(shares.before[missing]));
   }
@@ -97,11 +97,11 @@ std::string change_text(const Shares& shares, const std::vector<double>& edges) 
 
 }  // namespace
 
-std::vector<AlertFeature> changed_features(const Baseline& baseline, const RowCounts& counts) {
+std::vector<AlertFeature> changed_features(const Baseline& baseline, const RowCounts& now) {
   std::vector<AlertFeature> changed;
   const auto features = static_cast<double>(baseline.features.size());
   for (std::size_t j = 0; j < baseline.features.size(); ++j) {
-    const std::optional<Shares> shares = shares_of(baseline.counts.features[j], counts.features[j]);
+    const std::optional<Shares> shares = shares_of(baseline.counts.features[j], now.features[j]);
     if (!shares) continue;
     const double distance = distance_of(*shares);
     // One row of N moves the distance by 1/N at most.

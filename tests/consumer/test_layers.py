@@ -7,9 +7,9 @@ STAGES = ["core", "data", "ball", "model", "measure", "search", "text", "monitor
 LIBRARIES = {"torch": "model"}  # folders that are a library of their own, and the stage whose rules they follow
 NO_JSON = ["core", "data", "ball", "model", "measure"]
 JSON_ALLOWED = re.compile(r"src/(data/json_text|model/inference_protocol)[a-z_]*\.(cpp|hpp)")
-THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime", "unicode/", "pugixml", "png.h", "jpeglib.h", "stb/", "torch/", "ATen/", "sqlite3.h", "httplib.h", "prometheus/")
+THIRD_PARTY = ("nlohmann/", "curl/", "boost/", "CLI/", "Eigen/", "fmt/", "openssl/", "onnxruntime", "unicode/", "pugixml", "png.h", "jpeglib.h", "stb/", "torch/", "ATen/", "sqlite3.h", "httplib.h", "prometheus/", "librdkafka/")
 # Libraries that are hidden behind one source file each.
-ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime", "unicode/": "ICU", "png.h": "libpng", "jpeglib.h": "libjpeg", "stb/": "stb", "sqlite3.h": "SQLite", "prometheus/": "prometheus-cpp"}
+ONE_FILE = {"curl/": "curl", "openssl/": "OpenSSL", "onnxruntime": "ONNX Runtime", "unicode/": "ICU", "png.h": "libpng", "jpeglib.h": "libjpeg", "stb/": "stb", "sqlite3.h": "SQLite", "librdkafka/": "librdkafka", "prometheus/": "prometheus-cpp"}
 LIBTORCH = ("torch/", "ATen/", "c10/")  # in a folder of its own
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
