@@ -128,7 +128,7 @@ class MonitorServer::Site {
     };
     add("GET", "/", everybody, &Site::page);
     add(
-        "POST", "/login", [this](const HttpRequest& request) { return admit_form(request); }, &Site::log_in);
+        "POST", "/login", [](const HttpRequest& request) { return admit_form(request); }, &Site::log_in);
     add("POST", "/logout", everybody, &Site::log_out);
     add("GET", "/api/status", reader, &Site::status);
     add("GET", "/api/alerts/*", reader, &Site::alert);
