@@ -75,6 +75,12 @@ def cached(what: str) -> Path:
 
 
 @pytest.fixture(scope="session")
+def kafka_jars() -> Path:
+    """The folder of a Kafka broker's jars."""
+    return cached("kafka")
+
+
+@pytest.fixture(scope="session")
 def embedder() -> Path:
     """The folder of all-MiniLM-L6-v2.onnx and vocab.txt."""
     return cached("embedder")

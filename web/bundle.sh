@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the report's script and style of web/src and writes them as C++. Packages are installed once, by the lock
+# Makes the scripts and styles of web/src, of the report and of the monitor's page, and writes them as C++. Packages are installed once, by the lock
 # file, into a folder outside the repository that is named after it.
 #   web/bundle.sh FOLDER     writes FOLDER/report_assets.cpp; without the packages, one that says what is missing
 #   web/bundle.sh --check    the types of web/src
@@ -59,13 +59,13 @@ case "${1:?usage: web/bundle.sh FOLDER | --check | --modules}" in
     mkdir -p "$out"
     if install_modules; then
       work_folder "$out/bundle"
-      (cd "$out/bundle" && node_modules/.bin/esbuild src/main.ts --bundle --minify --format=iife --target=es2020 \
-        --charset=ascii --legal-comments=eof --log-level=warning --outfile=report.js)
-      node "$web/embed.mjs" "$out/report_assets.cpp" "$out/bundle/report.js" "$out/bundle/report.css"
+      (cd "$out/bundle" && node_modules/.bin/esbuild report=src/main.ts monitor=src/monitor.ts --bundle --minify --format=iife \
+        --target=es2020 --charset=ascii --legal-comments=eof --log-level=warning --outdir=.)
+      node "$web/embed.mjs" "$out/report_assets.cpp" "$out/bundle" report monitor
       touch "$out/complete"
     else
       # Not marked as complete: the next build tries again.
-      echo "web: $reason; the program is built without the report" >&2
+      echo "web: $reason; the program is built without pages" >&2
       sed "s|@REASON@|${reason//[|&\\]/ }|" "$web/no_assets.cpp.in" >"$out/report_assets.new"
       if ! cmp -s "$out/report_assets.new" "$out/report_assets.cpp"; then
         mv "$out/report_assets.new" "$out/report_assets.cpp"

@@ -1,13 +1,9 @@
-// Writes the bundled script and style as a C++ source: node embed.mjs OUT.cpp SCRIPT.js STYLE.css
+// Writes bundled scripts and styles as a C++ source: node embed.mjs OUT.cpp FOLDER NAME...
+// with NAME.js and NAME.css in the folder.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-const [out, scriptFile, styleFile] = process.argv.slice(2);
-// Neither may end the element it stands in.
-const script = readFileSync(scriptFile, "utf8").replaceAll("</script", "<\\/script").replaceAll("<!--", "\\x3c!--");
-const style = readFileSync(styleFile, "utf8");
-if (/<\/style/i.test(style)) throw new Error(`${styleFile} holds </style`);
-const hash = createHash("sha256").update(script, "utf8").digest("base64");
+const [out, folder, ...names] = process.argv.slice(2);
 
 // Compilers promise 65,536 bytes a literal and no more.
 function pieces(text) {
@@ -24,6 +20,22 @@ function pieces(text) {
   return found.join("");
 }
 
+function assets(name) {
+  // Neither may end the element it stands in.
+  const script = readFileSync(`${folder}/${name}.js`, "utf8").replaceAll("</script", "<\\/script").replaceAll("<!--", "\\x3c!--");
+  const style = readFileSync(`${folder}/${name}.css`, "utf8");
+  if (/<\/style/i.test(style)) throw new Error(`${name}.css holds </style`);
+  const hash = createHash("sha256").update(script, "utf8").digest("base64");
+  return `PageAssets ${name}_assets() {
+  constexpr std::array kScript{
+${pieces(script)}};
+  constexpr std::array kStyle{
+${pieces(style)}};
+  return {joined(kScript), joined(kStyle), "sha256-${hash}", ""};
+}
+`;
+}
+
 const source = `// Written by web/embed.mjs.
 #include <array>
 
@@ -34,11 +46,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kScript{
-${pieces(script)}};
-constexpr std::array kStyle{
-${pieces(style)}};
-
 template <class Pieces>
 std::string joined(const Pieces& pieces) {
   std::string text;
@@ -48,8 +55,7 @@ std::string joined(const Pieces& pieces) {
 
 }  // namespace
 
-ReportAssets report_assets() { return {joined(kScript), joined(kStyle), "sha256-${hash}", ""}; }
-
+${names.map(assets).join("\n")}
 }  // namespace harmonia
 `;
 if (!existsSync(out) || readFileSync(out, "utf8") !== source) writeFileSync(out, source);

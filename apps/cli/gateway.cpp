@@ -1,16 +1,14 @@
 #include "gateway.hpp"
 
 #include <fmt/format.h>
-#include <httplib.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "connections.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
 #include "harmonia/core/sha256.hpp"
@@ -20,55 +18,10 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kLongestCall = std::size_t{1} << 28;  // bytes, held in memory
-constexpr std::size_t kReadWhole = std::size_t{1} << 20;    // longer answers are passed on in pieces
-constexpr std::size_t kMostConnections = 512;
+constexpr std::size_t kLongestCall = std::size_t{1} << 28;  // bytes; longer ones are refused
+constexpr std::size_t kReadWhole = std::size_t{1}
+                                   << 20;  // longer answers that nobody measures pass in pieces
 constexpr const char* kJson = "application/json";
-
-// A thread for every connection, made when there is none to spare: a connection has its thread while it is
-// open, and an answer of the upstream may take minutes.
-class ConnectionThreads final : public httplib::TaskQueue {
- public:
-  void enqueue(std::function<void()> connection) override {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(connection));
-    if (waiting_.size() > idle_ && threads_.size() < kMostConnections)
-      threads_.emplace_back([this] { work(); });
-    entered_.notify_one();
-  }
-
-  void shutdown() override {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    entered_.notify_all();
-    threads_.clear();  // joins
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      ++idle_;
-      entered_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
-      --idle_;
-      if (waiting_.empty()) return;
-      const std::function<void()> connection = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      connection();
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable entered_;
-  std::deque<std::function<void()>> waiting_;
-  std::size_t idle_ = 0;
-  bool closed_ = false;
-  std::vector<std::jthread> threads_;
-};
 
 std::string lower(std::string_view text) {
   std::string small(text);
@@ -210,11 +163,16 @@ class Gateway {
     const std::uint64_t number = passed_++;
     try {
       pass(call, response, is_chat && is_sampled(asked, number), number);
+    } catch (const UpstreamSilent& error) {
+      refuse(response, 504, error, "gateway_timeout");
     } catch (const Error& error) {
-      response.headers.clear();
-      answer_error(response, 502, fmt::format("harmonia gateway: {}", error.what()), "upstream_error",
-                   "bad_gateway");
+      refuse(response, 502, error, "bad_gateway");
     }
+  }
+
+  static void refuse(httplib::Response& response, int status, const Error& error, const std::string& code) {
+    response.headers.clear();
+    answer_error(response, status, fmt::format("harmonia gateway: {}", error.what()), "upstream_error", code);
   }
 
   bool is_sampled(const std::string& asked, std::uint64_t number) const {
@@ -245,24 +203,46 @@ class Gateway {
     }
   }
 
+  // A call that was answered, at least its head.
+  struct Exchange {
+    UpstreamRequest call;
+    std::uint64_t number = 0;
+    std::unique_ptr<UpstreamAnswer> answer;
+    std::string body;      // of the answer, as far as it was read
+    bool streams = false;  // the answer comes as events
+    std::string id;        // of the measurement; empty: there is none
+  };
+
   void pass(UpstreamRequest& call, httplib::Response& response, bool sampled, std::uint64_t number) {
-    const std::shared_ptr<UpstreamAnswer> answer = upstream_.send(call);
-    response.status = answer->status();
-    const std::string type = header_of(answer->headers(), "content-type");
-    for (const auto& [name, value] : answer->headers())
+    Exchange exchange;
+    exchange.answer = upstream_.send(call);
+    exchange.call = std::move(call);
+    exchange.number = number;
+    UpstreamAnswer& answer = *exchange.answer;
+    response.status = answer.status();
+    const std::string type = header_of(answer.headers(), "content-type");
+    for (const auto& [name, value] : answer.headers())
       if (is_passed_on(name) && lower(name) != "content-type") response.headers.emplace(name, value);
     const bool success = response.status >= 200 && response.status < 300;
-    const bool streams = lower(type).starts_with("text/event-stream");
-    const std::optional<double> length = read_number(header_of(answer->headers(), "content-length"));
-    const bool bodiless = call.method == "HEAD" || response.status == 204 || response.status == 304;
+    exchange.streams = lower(type).starts_with("text/event-stream");
+    const std::optional<double> length = read_number(header_of(answer.headers(), "content-length"));
+    const bool bodiless = exchange.call.method == "HEAD" || response.status == 204 || response.status == 304;
     sampled = sampled && success && !bodiless;
-    if (!bodiless && (streams || (!sampled && (!length || *length > kReadWhole))))
-      return pass_pieces(answer, type, call, response, sampled, number);
-    std::string body;
-    while (answer->read(body)) {
+    const std::size_t whole = sampled ? kLongestMeasured : kReadWhole;  // what is longer passes in pieces
+    const bool too_long = length ? *length > static_cast<double>(whole) : !sampled;
+    if (bodiless || (!exchange.streams && !too_long)) {
+      while (exchange.body.size() <= whole && answer.read(exchange.body)) {
+      }
     }
-    if (sampled) measure_whole(body, call, response, number);
-    response.body = std::move(body);
+    const bool pieces = !bodiless && (exchange.streams || too_long || exchange.body.size() > whole);
+    if (sampled) {
+      ++sampled_;
+      exchange.id = queue_.open();
+      response.set_header("X-Harmonia-Id", exchange.id);
+    }
+    if (pieces) return pass_pieces(std::move(exchange), type, response);
+    if (sampled) measure_whole(exchange, response);
+    response.body = std::move(exchange.body);
     if (!type.empty()) response.headers.emplace("Content-Type", type);
   }
 
@@ -282,18 +262,14 @@ class Gateway {
     return task;
   }
 
-  void measure_whole(std::string& body, UpstreamRequest& call, httplib::Response& response,
-                     std::uint64_t number) {
-    ++sampled_;
-    const std::string id = queue_.open();
-    if (std::optional<ChatReply> reply = read_chat_reply(body)) {
-      queue_.also_known_as(id, reply->id);
-      queue_.enter(id, task_of(call, std::move(reply->text), number));
+  void measure_whole(Exchange& exchange, httplib::Response& response) {
+    if (std::optional<ChatReply> reply = read_chat_reply(exchange.body)) {
+      queue_.also_known_as(exchange.id, reply->id);
+      queue_.enter(exchange.id, task_of(exchange.call, std::move(reply->text), exchange.number));
     } else {
-      queue_.fail(id, "what the upstream sent is no answer to a chat");
+      queue_.fail(exchange.id, "what the upstream sent is no answer to a chat");
     }
-    const std::optional<Measurement> found = queue_.wait(id, options_.budget);
-    response.set_header("X-Harmonia-Id", id);
+    const std::optional<Measurement> found = queue_.wait(exchange.id, options_.budget);
     if (!found) return;
     if (found->result.gamma) {
       const TextGamma& gamma = *found->result.gamma;
@@ -302,51 +278,48 @@ class Gateway {
       response.set_header("X-Harmonia-Convention", std::string(convention_name(options_.convention)));
       response.set_header("X-Harmonia-Band", std::string(band_name(band_of(gamma))));
     }
-    if (std::optional<std::string> longer = with_member(body, "harmonia", json_of(*found)))
-      body = std::move(*longer);
+    if (std::optional<std::string> longer = with_member(exchange.body, "harmonia", json_of(*found)))
+      exchange.body = std::move(*longer);
   }
 
-  // Passes an answer on as it comes, and measures it when it has ended.
-  void pass_pieces(const std::shared_ptr<UpstreamAnswer>& answer, const std::string& type,
-                   UpstreamRequest& call, httplib::Response& response, bool sampled, std::uint64_t number) {
-    std::string id;
-    if (sampled) {
-      ++sampled_;
-      id = queue_.open();
-      response.set_header("X-Harmonia-Id", id);
-    }
-    const auto request = std::make_shared<UpstreamRequest>(std::move(call));
+  // Passes an answer on as it comes; a stream is measured when it has ended.
+  void pass_pieces(Exchange&& begun, const std::string& type, httplib::Response& response) {
+    const auto exchange = std::make_shared<Exchange>(std::move(begun));
     response.set_chunked_content_provider(
         type.empty() ? "application/octet-stream" : type,
         // All in one call: between calls the server looks whether it is to end, and would break the answer
         // off.
-        [this, answer, request, id, number](std::size_t, httplib::DataSink& sink) {
+        [this, exchange](std::size_t, httplib::DataSink& sink) {
+          const std::string& id = exchange->id;
           StreamedReply reply;
-          if (!pass_all(*answer, sink, reply, id)) return false;
-          if (!id.empty() && reply.too_long()) queue_.fail(id, "the answer is too long to be measured");
-          if (!id.empty() && !reply.too_long())
-            queue_.enter(id, task_of(*request, reply.reply().text, number));
+          if (!pass_all(*exchange, sink, reply)) return false;
+          reply.end();
+          if (!id.empty() && (!exchange->streams || reply.too_long())) {
+            queue_.fail(id, fmt::format("the answer is too long to be measured; expected at most {} bytes",
+                                        kLongestMeasured));
+          } else if (!id.empty()) {
+            queue_.enter(id, task_of(exchange->call, reply.reply().text, exchange->number));
+          }
           sink.done();
           return true;
         },
-        [this, id](bool success) {
+        [this, id = exchange->id](bool success) {
           if (!id.empty() && !success) queue_.fail(id, "the answer broke off");
         });
   }
 
-  bool pass_all(UpstreamAnswer& answer, httplib::DataSink& sink, StreamedReply& reply,
-                const std::string& id) {
+  bool pass_all(Exchange& exchange, httplib::DataSink& sink, StreamedReply& reply) {
     try {
-      std::string bytes;
-      while (answer.read(bytes)) {
-        if (bytes.empty() ? !sink.is_writable() : !sink.write(bytes.data(), bytes.size())) return false;
-        if (!id.empty() && !bytes.empty()) {
+      std::string& bytes = exchange.body;
+      do {
+        if (!exchange.id.empty() && exchange.streams) {
           const bool was_known = !reply.reply().id.empty();
           reply.add(bytes);
-          if (!was_known) queue_.also_known_as(id, reply.reply().id);
+          if (!was_known) queue_.also_known_as(exchange.id, reply.reply().id);  // before the client knows it
         }
+        if (bytes.empty() ? !sink.is_writable() : !sink.write(bytes.data(), bytes.size())) return false;
         bytes.clear();
-      }
+      } while (exchange.answer->read(bytes));
       return true;
     } catch (const Error&) {
       return false;  // the client's connection is closed, as the upstream's was
@@ -355,7 +328,7 @@ class Gateway {
 
   const GatewayOptions& options_;
   Upstream upstream_;
-  std::mutex embedding_;
+  std::mutex embedding_;  // an embedder takes one call at a time; the local one has all cores at work in it
   std::stop_source measuring_;
   std::atomic<std::uint64_t> passed_ = 0, sampled_ = 0;
   ConversationQueue queue_;  // last: its threads use all of the above
@@ -367,6 +340,7 @@ GatewayCounts serve_gateway(const GatewayOptions& options, Embedder& embedder, c
                             const std::function<void(const std::string&)>& listening) {
   Gateway gateway(options, embedder);
   httplib::Server server;
+  CallsUnderWay calls(server);
   gateway.add_routes(server);
   server.new_task_queue = [] { return new ConnectionThreads; };  // the server deletes it
   server.set_tcp_nodelay(true);
@@ -395,6 +369,7 @@ GatewayCounts serve_gateway(const GatewayOptions& options, Embedder& embedder, c
     dropped = gateway.close();
     while (!server.is_running() && !ended) std::this_thread::sleep_for(kTick);
     if (!ended) server.stop();
+    for (; !ended; std::this_thread::sleep_for(kTick)) calls.shut_idle(port);
   });
   const bool served = server.listen_after_bind();
   ended = true;

@@ -8,6 +8,7 @@
 
 #include "alignment_command.hpp"
 #include "attack_command.hpp"
+#include "baseline_command.hpp"
 #include "boundary_command.hpp"
 #include "card_command.hpp"
 #include "compare_command.hpp"
@@ -16,6 +17,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "map_command.hpp"
+#include "monitor_command.hpp"
 #include "persistence_command.hpp"
 #include "project_command.hpp"
 #include "report_command.hpp"
@@ -67,6 +69,8 @@ int main(int argc, char** argv) {
     harmonia::add_alignment_command(program, argc, argv);
     harmonia::add_map_command(program, argc, argv);
     harmonia::add_attack_command(program, argc, argv);
+    harmonia::add_baseline_command(program, argc, argv);
+    harmonia::add_monitor_command(program);
     harmonia::add_text_command(program, argc, argv);
     harmonia::add_train_command(program);
     harmonia::add_project_command(program);

@@ -139,7 +139,7 @@ void add_subject_options(CLI::App& command, SubjectOptions& o) {
       ->group("Run");
 }
 
-void add_run_options(CLI::App& command, RunOptions& o) {
+void add_run_limits(CLI::App& command, RunOptions& o) {
   command.add_option("--threads", o.threads, "model calls at the same time [one per core]")
       ->check(CLI::Range(1, 1024))
       ->group("Run");
@@ -148,6 +148,10 @@ void add_run_options(CLI::App& command, RunOptions& o) {
       ->group("Run");
   command.add_flag("--dry-run", o.dry_run, "say how many evaluations it would take, and ask for none")
       ->group("Run");
+}
+
+void add_run_options(CLI::App& command, RunOptions& o) {
+  add_run_limits(command, o);
   command.add_option("--json", o.json, "write the result as JSON")->type_name("FILE")->group("Result");
   command.add_option("--html", o.html, "write a report: one page with plots, to open in a browser")
       ->type_name("FILE")

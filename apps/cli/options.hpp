@@ -42,7 +42,9 @@ void add_models_argument(CLI::App& command, std::vector<std::string>& models_and
 void add_reaching_options(CLI::App& command, ModelOptions& options);
 /// Adds the options that go with model and data.
 void add_subject_options(CLI::App& command, SubjectOptions& options);
-/// Adds the options of running and of results.
+/// Adds the options of running.
+void add_run_limits(CLI::App& command, RunOptions& options);
+/// Adds these, and the options of results.
 void add_run_options(CLI::App& command, RunOptions& options);
 /// Adds --resume, for commands that keep a journal.
 void add_resume_option(CLI::App& command, RunOptions& options);

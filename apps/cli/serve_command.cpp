@@ -9,7 +9,6 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "interrupt.hpp"
-#include "key_flags.hpp"
 #include "options.hpp"
 #include "text_flags.hpp"
 
@@ -20,9 +19,9 @@ struct ServeCommand {
   bool gateway = false;
   std::string listen = "127.0.0.1:8077";
   std::string family = "appended", convention = "angle";
-  std::string key_variable, key_file, own_key_variable, own_key_file;
+  KeyFlags key{"--key", {}, {}}, own_key{"--gateway-key", {}, {}};
   std::uint64_t budget_ms = 0;
-  TextFlags embedding;  // of which only the embedder's options are used
+  EmbedderFlags embedder;
   GatewayOptions options;
 
   void execute();
@@ -62,8 +61,9 @@ void ServeCommand::complete() {
     throw Error(ErrorCode::usage, fmt::format("--family {}; expected one of{}", in_quotes(family), names));
   }
   options.conversation.family = *known;
-  options.endpoint.key = read_key(key_variable, key_file, "--key");
-  options.key = read_key(own_key_variable, own_key_file, "--gateway-key");
+  options.endpoint.key = read_key(key);
+  options.key = read_key(own_key);
+  endpoint_base(options.endpoint);  // checks address and headers
   const bool has_secret = !options.endpoint.key.empty() || !options.endpoint.headers.empty();
   if (has_secret && options.key.empty() && !is_loopback(options.host)) {
     throw Error(ErrorCode::usage,
@@ -77,12 +77,9 @@ void ServeCommand::execute() {
   if (!gateway) throw Error(ErrorCode::usage, "serve needs to be told what; expected --gateway");
   const std::stop_token stop = stop_on_interrupt();
   complete();
-  embedding.endpoint.stop = stop;
-  embedding.endpoint.ca_file = options.endpoint.ca_file;
-  embedding.endpoint.timeout_seconds = options.endpoint.timeout_seconds;
-  embedding.endpoint.retries = options.endpoint.retries;
-  const std::unique_ptr<Embedder> embedder = open_embedder(embedding);
-  const GatewayCounts counts = serve_gateway(options, *embedder, stop, [&](const std::string& address) {
+  options.endpoint.stop = stop;
+  const std::unique_ptr<Embedder> embeds = open_embedder(embedder, options.endpoint);
+  const GatewayCounts counts = serve_gateway(options, *embeds, stop, [&](const std::string& address) {
     fmt::print("gateway to {} at {}; Ctrl-C ends it\n", options.endpoint.url, address);
     std::fflush(stdout);
   });
@@ -102,15 +99,10 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
                  "where clients connect to; port 0 takes one that is free [127.0.0.1:8077]")
       ->type_name("HOST:PORT")
       ->group("Gateway");
-  app.add_option(
-         "--gateway-key-env", c.own_key_variable,
-         "variable of the environment that holds the key clients have to send as a bearer token [none]")
-      ->type_name("VARIABLE")
-      ->group("Gateway");
-  app.add_option("--gateway-key-file", c.own_key_file, "file that holds it")
-      ->type_name("FILE")
-      ->group("Gateway")
-      ->excludes("--gateway-key-env");
+  add_key_flags(
+      app, c.own_key,
+      "variable of the environment that holds the key clients have to send as a bearer token [none]",
+      "Gateway");
   app.add_option("--pass-timeout", o.pass_seconds,
                  "seconds of silence after which a call that is passed on fails [600]")
       ->check(above)
@@ -119,20 +111,10 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
       ->required()
       ->type_name("URL")
       ->group("Upstream");
-  app.add_option(
-         "--key-env", c.key_variable,
-         "variable of the environment that holds the upstream's key [that of the client is passed on]")
-      ->type_name("VARIABLE")
-      ->group("Upstream");
-  app.add_option("--key-file", c.key_file, "file that holds it")
-      ->type_name("FILE")
-      ->group("Upstream")
-      ->excludes("--key-env");
-  app.add_option("--header", o.endpoint.headers, "'Name: value' sent with every request; may be repeated")
-      ->allow_extra_args(false)
-      ->group("Upstream");
-  app.add_option("--ca-file", o.endpoint.ca_file, "PEM file of the authorities that endpoints are trusted by")
-      ->group("Upstream");
+  add_key_flags(app, c.key,
+                "variable of the environment that holds the upstream's key [that of the client is passed on]",
+                "Upstream");
+  add_header_flags(app, o.endpoint, "Upstream");
   app.add_option("--sample", o.sample, "share of chat calls that is measured [0.1]")
       ->check(share)
       ->group("Measuring");
@@ -180,22 +162,7 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
       ->group("Measuring");
   app.add_option("--seed", o.conversation.seed, "of the draws: which calls, which variants [1]")
       ->group("Measuring");
-  app.add_option(
-         "--embed", c.embedding.embed,
-         "who embeds answers: local (all-MiniLM-L6-v2 in this process), local:FOLDER, or the base address "
-         "of an endpoint [local]")
-      ->type_name("URL|local")
-      ->group("Embedder");
-  app.add_option("--embed-model", c.embedding.embed_model, "name of the endpoint's embedding model")
-      ->type_name("NAME")
-      ->group("Embedder");
-  app.add_option("--embed-key-env", c.embedding.embed_key_variable, "variable that holds the embedder's key")
-      ->type_name("VARIABLE")
-      ->group("Embedder");
-  app.add_option("--embed-key-file", c.embedding.embed_key_file, "file that holds it")
-      ->type_name("FILE")
-      ->group("Embedder")
-      ->excludes("--embed-key-env");
+  add_embedder_flags(app, c.embedder);
 }
 
 constexpr const char* kExamples =

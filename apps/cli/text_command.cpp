@@ -122,12 +122,12 @@ TextModelRecord TextCommand::measure(const TextRecord& record, std::size_t model
                                      AnswerStore* store, ChatBudget& budget, Run& state) {
   const EndpointOptions endpoint = endpoint_of(flags, model);
   const std::unique_ptr<Chat> asked = open_chat_endpoint(endpoint, record.parameters, budget);
-  const std::unique_ptr<Chat> kept =
-      store == nullptr ? nullptr : store->stored(*asked, endpoint.url, record.parameters);
   TextModelRecord found;
-  found.address = endpoint.url;
+  found.address = endpoint_base(endpoint);
+  const std::unique_ptr<Chat> kept =
+      store == nullptr ? nullptr : store->stored(*asked, found.address, record.parameters);
   found.result = measure_text(kept ? *kept : *asked, embedder, record.prompts, record.options, state);
-  found.result.model = flags.models[model];
+  found.result.model = flags.names[model];
   found.summaries = summarise_text(found.result, record.options);
   const PromptFamily family = record.options.families.front();
   std::vector<std::optional<double>> scatter;
@@ -136,7 +136,7 @@ TextModelRecord TextCommand::measure(const TextRecord& record, std::size_t model
     warm.temperature = 1;
     const std::unique_ptr<Chat> warm_asked = open_chat_endpoint(endpoint, warm, budget);
     const std::unique_ptr<Chat> warm_kept =
-        store == nullptr ? nullptr : store->stored(*warm_asked, endpoint.url, warm);
+        store == nullptr ? nullptr : store->stored(*warm_asked, found.address, warm);
     scatter = resampling_scatter(warm_kept ? *warm_kept : *warm_asked, embedder, record.prompts,
                                  resampled(record), state);
   }
@@ -165,7 +165,7 @@ void TextCommand::execute() {
   check_confidence(record.options.confidence);
   if (run.dry_run) return forecast(record);
   WholeResult files(run);
-  const std::unique_ptr<Embedder> embedder = open_embedder(flags);
+  const std::unique_ptr<Embedder> embedder = open_embedder(flags.embedder, flags.endpoint);
   const std::unique_ptr<AnswerStore> store =
       flags.no_store ? nullptr : std::make_unique<AnswerStore>(flags.store);
   const std::unique_ptr<Embedder> kept = store ? store->stored(*embedder) : nullptr;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -9,7 +10,6 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
-#include "key_flags.hpp"
 #include "options.hpp"
 
 namespace harmonia {
@@ -38,7 +38,52 @@ std::string local_folder(const std::string& embed) {
 
 bool is_local(const std::string& embed) { return embed == "local" || embed.starts_with("local:"); }
 
+// The embedder's endpoint, without its key.
+EndpointOptions endpoint_of(const EmbedderFlags& flags, const EndpointOptions& shared) {
+  EndpointOptions endpoint = shared;
+  endpoint.url = flags.address;
+  endpoint.model = flags.model;
+  endpoint.headers.clear();  // they are the chat's, as the key is
+  endpoint.key.clear();
+  return endpoint;
+}
+
+// Told apart by their addresses where two have the same name.
+std::vector<std::string> names_of(const TextFlags& flags) {
+  std::vector<std::string> names;
+  std::set<std::pair<std::string, std::string>> known;
+  for (std::size_t m = 0; m < flags.models.size(); ++m) {
+    const std::string& model = flags.models[m];
+    const std::string base = endpoint_base(endpoint_of(flags, m));
+    if (!known.emplace(base, model).second)
+      throw Error(ErrorCode::usage, fmt::format("model {} is named twice; expected different models", model));
+    const bool alone = std::ranges::count(flags.models, model) == 1;
+    names.push_back(alone ? model : fmt::format("{} at {}", model, base));
+  }
+  return names;
+}
+
 }  // namespace
+
+void add_embedder_flags(CLI::App& app, EmbedderFlags& f) {
+  app.add_option("--embed", f.address,
+                 "who embeds answers: local (all-MiniLM-L6-v2 in this process, which reads 256 tokens of a "
+                 "text), local:FOLDER, or the base address of an endpoint [local]")
+      ->type_name("URL|local")
+      ->group("Embedder");
+  app.add_option("--embed-model", f.model, "name of the endpoint's embedding model")
+      ->type_name("NAME")
+      ->group("Embedder");
+  add_key_flags(app, f.key, "variable that holds the embedder's key", "Embedder");
+}
+
+void add_header_flags(CLI::App& app, EndpointOptions& endpoint, const std::string& group) {
+  app.add_option("--header", endpoint.headers, "'Name: value' sent with every request; may be repeated")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--ca-file", endpoint.ca_file, "PEM file of the authorities that endpoints are trusted by")
+      ->group(group);
+}
 
 void add_text_flags(CLI::App& app, TextFlags& f) {
   const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
@@ -56,18 +101,8 @@ void add_text_flags(CLI::App& app, TextFlags& f) {
       ->allow_extra_args(false)
       ->type_name("NAME")
       ->group("Models");
-  app.add_option("--key-env", f.key_variable, "variable of the environment that holds the endpoints' key")
-      ->type_name("VARIABLE")
-      ->group("Models");
-  app.add_option("--key-file", f.key_file, "file that holds it")
-      ->type_name("FILE")
-      ->group("Models")
-      ->excludes("--key-env");
-  app.add_option("--header", f.endpoint.headers, "'Name: value' sent with every request; may be repeated")
-      ->allow_extra_args(false)
-      ->group("Models");
-  app.add_option("--ca-file", f.endpoint.ca_file, "PEM file of the authorities that endpoints are trusted by")
-      ->group("Models");
+  add_key_flags(app, f.key, "variable of the environment that holds the endpoints' key", "Models");
+  add_header_flags(app, f.endpoint, "Models");
   app.add_option("--timeout", f.endpoint.timeout_seconds, "seconds to wait for one answer [120]")
       ->check(above)
       ->group("Models");
@@ -88,21 +123,7 @@ void add_text_flags(CLI::App& app, TextFlags& f) {
       ->group("Models");
   app.add_option("--chat-seed", f.chat_seed, "seed that is sent with every question, or none [1]")
       ->group("Models");
-  app.add_option("--embed", f.embed,
-                 "who embeds answers: local (all-MiniLM-L6-v2 in this process), local:FOLDER, or the "
-                 "base address of an endpoint [local]")
-      ->type_name("URL|local")
-      ->group("Embedder");
-  app.add_option("--embed-model", f.embed_model, "name of the endpoint's embedding model")
-      ->type_name("NAME")
-      ->group("Embedder");
-  app.add_option("--embed-key-env", f.embed_key_variable, "variable that holds the embedder's key")
-      ->type_name("VARIABLE")
-      ->group("Embedder");
-  app.add_option("--embed-key-file", f.embed_key_file, "file that holds it")
-      ->type_name("FILE")
-      ->group("Embedder")
-      ->excludes("--embed-key-env");
+  add_embedder_flags(app, f.embedder);
   app.add_option("--store", f.store,
                  "SQLite file of answers and embeddings: what is in it is not asked again "
                  "[harmonia-answers.sqlite]")
@@ -117,12 +138,8 @@ void complete(TextFlags& flags, const std::stop_token& stop) {
                 fmt::format("{} and {}; expected one address, or one for each model",
                             counted(flags.chats.size(), "--chat"), counted(flags.models.size(), "--model")));
   }
-  std::set<std::pair<std::string, std::string>> known;
-  for (std::size_t m = 0; m < flags.models.size(); ++m) {
-    if (!known.emplace(endpoint_of(flags, m).url, flags.models[m]).second)
-      throw Error(ErrorCode::usage,
-                  fmt::format("model {} is named twice; expected different models", flags.models[m]));
-  }
+  flags.names = names_of(flags);
+  check_embedder(flags.embedder);
   if (flags.chat_seed == "none") {
     flags.parameters.seed.reset();
   } else {
@@ -135,7 +152,7 @@ void complete(TextFlags& flags, const std::stop_token& stop) {
     flags.parameters.seed = seed;
   }
   flags.endpoint.stop = stop;
-  flags.endpoint.key = read_key(flags.key_variable, flags.key_file, "--key");
+  flags.endpoint.key = read_key(flags.key);
 }
 
 EndpointOptions endpoint_of(const TextFlags& flags, std::size_t model) {
@@ -145,13 +162,20 @@ EndpointOptions endpoint_of(const TextFlags& flags, std::size_t model) {
   return endpoint;
 }
 
-std::unique_ptr<Embedder> open_embedder(const TextFlags& flags) {
-  if (is_local(flags.embed)) return open_local_embedder(local_folder(flags.embed));
-  EndpointOptions endpoint = flags.endpoint;
-  endpoint.url = flags.embed;
-  endpoint.model = flags.embed_model;
-  endpoint.headers.clear();  // they are the chat's
-  endpoint.key = read_key(flags.embed_key_variable, flags.embed_key_file, "--embed-key");
+void check_embedder(const EmbedderFlags& flags) {
+  if (!is_local(flags.address)) {
+    endpoint_base(endpoint_of(flags, {}));
+  } else if (!flags.model.empty()) {
+    throw Error(ErrorCode::usage, fmt::format("--embed-model {} with --embed {}; expected --embed URL",
+                                              in_quotes(flags.model), flags.address));
+  }
+}
+
+std::unique_ptr<Embedder> open_embedder(const EmbedderFlags& flags, const EndpointOptions& shared) {
+  check_embedder(flags);
+  if (is_local(flags.address)) return open_local_embedder(local_folder(flags.address));
+  EndpointOptions endpoint = endpoint_of(flags, shared);
+  endpoint.key = read_key(flags.key);
   return open_embedding_endpoint(endpoint);
 }
 

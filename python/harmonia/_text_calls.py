@@ -170,6 +170,10 @@ class Embedding:
             self._known.update(zip(fresh, self._rows(fresh)))
         return np.stack([self._known[text] for text in texts])
 
+    def cuts(self, text: str) -> bool:
+        """Whether it is known to take only the beginning of the text."""
+        return isinstance(self._embed, _native.LocalEmbedder) and self._embed.cuts(text)
+
     def _rows(self, texts: list[str]) -> NDArray[np.float32]:
         found = self._embed(list(texts))
         expected = f"expected ({len(texts)}, {'width' if self._width is None else self._width})"

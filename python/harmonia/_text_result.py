@@ -61,7 +61,21 @@ class TextSummary:
         return TextSummary(prompts=gamma["prompts"], settling=tuple(told["settling_radians"]), **numbers)
 
 
-class TextResult(_Written):
+class _TextWritten(_Written):
+    """What is the same for one model and for several."""
+
+    def _take(self, native: "_native.Text") -> dict[str, Any]:
+        """What the library found, as it tells it."""
+        told: dict[str, Any] = json.loads(native.to_json())
+        self._native = native
+        self.warnings: tuple[str, ...] = tuple(told["summary"]["warnings"])
+        return told
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_native": KeptText(self.to_json(), str(self), str(self._native.csv()))}
+
+
+class TextResult(_TextWritten):
     """gamma of every prompt and family, as NumPy arrays with one entry each, by prompt and then family.
 
     >>> import harmonia, numpy as np
@@ -77,9 +91,8 @@ class TextResult(_Written):
     """
 
     def __init__(self, native: "_native.Text", index: Any = None) -> None:
-        self._native = native
+        told = self._take(native)
         self._index = index
-        told = json.loads(native.to_json())
         rows: list[dict[str, Any]] = told["rows"]
 
         def field(name: str) -> NDArray[np.float64]:
@@ -132,7 +145,7 @@ class TextResult(_Written):
         self.changed: NDArray[np.int64] = count("changed")
         """Of them with another answer than the prompt's own."""
         self.failed: NDArray[np.int64] = count("failed")
-        """Variants without an answer."""
+        """Variants without an answer that can be used."""
         self.calls: NDArray[np.int64] = count("calls")
         """Of the function that was asked."""
         self.outcome: NDArray[np.str_] = np.array([row["outcome"] for row in rows])
@@ -147,7 +160,6 @@ class TextResult(_Written):
         """The summary of each family."""
         self.summary: TextSummary = next(iter(self.families.values()))
         """Of the first family."""
-        self.warnings: tuple[str, ...] = tuple(told["summary"]["warnings"])
         self.seconds: float = told["seconds"]
 
     def __len__(self) -> int:
@@ -202,9 +214,6 @@ class TextResult(_Written):
 
         return _text_plot.plot(self, ax, worst)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native": KeptText(self.to_json(), str(self), self.to_csv())}
-
 
 @dataclass(frozen=True)
 class KeptText:
@@ -224,7 +233,7 @@ class KeptText:
         return self.lines
 
 
-class TextCompareResult(_Written):
+class TextCompareResult(_TextWritten):
     """Several models on the same prompts and the same variants of them.
 
     >>> import harmonia
@@ -237,8 +246,7 @@ class TextCompareResult(_Written):
     """
 
     def __init__(self, native: "_native.Text", index: Any = None) -> None:
-        self._native = native
-        told = json.loads(native.to_json())
+        told = self._take(native)
         self.models: list[str] = [model["name"] for model in told["models"]]
         """Names of the models, as they were given."""
         self.results: dict[str, TextResult] = {
@@ -255,8 +263,9 @@ class TextCompareResult(_Written):
             Pair(p["a"], p["b"], _number(p["difference"]), _number(p["low"]), _number(p["high"]), p["verdict"])
             for p in told["summary"]["rankings"][0]["pairs"]
         ]
-        """Every pair of models, in the first family; with the run's confidence all their intervals hold together."""
-        self.warnings: tuple[str, ...] = tuple(told["summary"]["warnings"])
+        """Every pair of models, in the first family; with the run's confidence all their intervals hold together.
+
+        Differences are in the run's convention, but in radians where that is "sin"."""
 
     def __repr__(self) -> str:
         return f"TextCompareResult({', then '.join(' and '.join(group) for group in self.ranking)})"
@@ -289,9 +298,6 @@ class TextCompareResult(_Written):
         from . import _text_plot
 
         return _text_plot.plot_comparison(self, ax)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native": KeptText(self.to_json(), str(self), str(self._native.csv()))}
 
 
 @dataclass(frozen=True)

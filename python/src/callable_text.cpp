@@ -56,7 +56,7 @@ CallableEmbedder::~CallableEmbedder() {
   function_.reset();
 }
 
-Matrix<float> CallableEmbedder::embed(std::span<const std::string> texts) {
+Embeddings CallableEmbedder::embed(std::span<const std::string> texts) {
   const nb::gil_scoped_acquire held;
   nb::list asked;
   for (const std::string& text : texts) asked.append(nb::cast(text));
@@ -64,7 +64,12 @@ Matrix<float> CallableEmbedder::embed(std::span<const std::string> texts) {
       nb::cast<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(function_(asked));
   Matrix<float> rows(found.shape(0), found.shape(1));
   std::copy_n(found.data(), found.size(), rows.view().data);
-  return rows;
+  return {std::move(rows), {}};
+}
+
+bool CallableEmbedder::cuts(const std::string& text) const {
+  const nb::gil_scoped_acquire held;
+  return nb::cast<bool>(function_.attr("cuts")(text));
 }
 
 }  // namespace harmonia::python

@@ -29,7 +29,8 @@ class CallableChat final : public Chat {
 };
 
 /// A function of Python that takes a list of texts and returns an array of float32, a row a text, none of
-/// them 0 or not finite. What it raises goes through as it is.
+/// them 0 or not finite; its method `cuts` says whether it takes only the beginning of a text. What they
+/// raise goes through as it is.
 class CallableEmbedder final : public Embedder {
  public:
   /// Call with the GIL held.
@@ -39,7 +40,8 @@ class CallableEmbedder final : public Embedder {
   CallableEmbedder& operator=(const CallableEmbedder&) = delete;
 
   const std::string& name() const override { return name_; }
-  Matrix<float> embed(std::span<const std::string> texts) override;
+  Embeddings embed(std::span<const std::string> texts) override;
+  bool cuts(const std::string& text) const override;
 
  private:
   nanobind::object function_;

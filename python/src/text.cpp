@@ -58,8 +58,9 @@ struct PythonEmbedder {
     run_interruptibly(stop, [&] {
       for (std::size_t first = 0; first < texts.size(); first += kEmbeddedTogether) {
         if (stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-        const Matrix<float> rows = embedder->embed(
+        const auto [rows, missing] = embedder->embed(
             std::span(texts).subspan(first, std::min(kEmbeddedTogether, texts.size() - first)));
+        if (!missing.empty()) throw Error(ErrorCode::model, missing.begin()->second);
         numbers.insert(numbers.end(), rows.view().data, rows.view().data + rows.rows() * rows.columns());
       }
     });
@@ -212,7 +213,11 @@ void bind_text(nb::module_& m) {
           },
           "folder"_a, "threads"_a)
       .def_prop_ro("name", [](const PythonEmbedder& self) { return self.embedder->name(); })
-      .def("__call__", &PythonEmbedder::embed, "texts"_a);
+      .def("__call__", &PythonEmbedder::embed, "texts"_a)
+      .def(
+          "cuts",
+          [](const PythonEmbedder& self, const std::string& text) { return self.embedder->cuts(text); },
+          "text"_a);
   m.def("text_families", [] {
     std::vector<std::pair<std::string, std::string>> families;
     for (const PromptFamilyInfo& info : prompt_families()) families.emplace_back(info.name, info.meaning);

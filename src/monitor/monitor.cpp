@@ -275,7 +275,8 @@ std::optional<Alert> Monitor::State::complete_alert() {
   for (AlertRow& row : alert->rows) {
     row.nearest = nearest_row(baseline_, row.row.values);
     if (looked++ >= options_.back_rows) continue;
-    row.back = find_counterfactual(model_, baseline_, row.row.values, run_, options_.back_calls);
+    row.back = find_counterfactual(model_, baseline_, row.row.values, run_,
+                                   options_.back_calls / options_.back_rows);
   }
   alert->complete = true;
   const std::lock_guard lock(mutex_);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -44,10 +43,6 @@ GammaStatistics statistics_of(const BinCounts& counts, double mean, double confi
 }
 
 }  // namespace
-
-Time time_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 GammaStatistics counted_gamma(const Baseline& baseline, const RowCounts& counts, double confidence) {
   BinCounts all;

@@ -8,6 +8,7 @@
 #include "harmonia/report/map_report.hpp"
 #include "map_json.hpp"
 #include "result_json.hpp"
+#include "saved_gamma.hpp"
 #include "text_forms.hpp"
 
 namespace harmonia {
@@ -21,16 +22,14 @@ constexpr std::size_t kMostInputs = 1000;  // of a map
   throw Error(ErrorCode::input, fmt::format("{}: {}", printable(file.name, 500), what));
 }
 
+constexpr const char* kOwner = "the map";
+
 double positive(const ResultFile& file, const ResultField& field, const char* key) {
-  const double value = field.at(key).number();
-  if (!(value > 0)) fail(file, fmt::format("the map's {} is {}; expected a number above 0", key, value));
-  return value;
+  return positive_number(file, field, key, kOwner);
 }
 
 bool flag(const ResultFile& file, const ResultField& field, const char* key) {
-  const Json& json = field.at(key).json();
-  if (!json.is_boolean()) fail(file, fmt::format("the map's {} is neither true nor false", key));
-  return json.get<bool>();
+  return read_flag(file, field, key, kOwner);
 }
 
 void read_inputs(const ResultFile& file, const ResultField& list, GammaMap& map) {
@@ -100,41 +99,6 @@ GammaMap read_fit(const ResultFile& file, const ResultField& field) {
   return map;
 }
 
-Schema read_features(const ResultFile& file, const ResultField& list) {
-  Schema schema;
-  for (std::size_t j = 0; j < list.size(); ++j) {
-    const ResultField entry = list.at(j);
-    Feature feature;
-    feature.name = entry.at("name").text();
-    feature.scale = positive(file, entry, "scale");
-    feature.has_scale = true;
-    if (entry.has("lower")) feature.lower = entry.at("lower").number();
-    if (entry.has("upper")) feature.upper = entry.at("upper").number();
-    feature.integer = flag(file, entry, "integer");
-    feature.fixed = flag(file, entry, "fixed");
-    feature.mirrored = entry.has("mirrored") && flag(file, entry, "mirrored");
-    schema.push_back(std::move(feature));
-  }
-  return schema;
-}
-
-GammaOptions read_gamma(const ResultFile& file, const ResultField& field) {
-  GammaOptions options;
-  try {
-    options.ball = parse_ball(field.at("ball").text());
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::input) throw;
-    fail(file, error.what());
-  }
-  options.ball.radius = positive(file, field, "radius");
-  options.ball.average = field.at("average").text() == "solid" ? Average::solid : Average::surface;
-  options.sample = field.at("sample").count();
-  options.precision = field.at("precision").number();
-  options.floor = field.at("floor").number();
-  options.schema = read_features(file, field.at("schema"));
-  return options;
-}
-
 }  // namespace
 
 SavedMap read_map(const ResultFile& file) {
@@ -148,7 +112,7 @@ SavedMap read_map(const ResultFile& file) {
   saved.map = read_fit(file, field);
   saved.steps = field.at("steps").count();
   saved.search = field.at("search").text();
-  saved.gamma = read_gamma(file, field.at("gamma"));
+  saved.gamma = read_saved_gamma(file, field.at("gamma"), kOwner);
   saved.gamma.confidence = saved.map.confidence;
   saved.scale = field.at("gamma").at("scale").text();
   saved.probabilities = field.at("outputs").text() == "probabilities";

@@ -7,6 +7,7 @@
 
 #include "gamma_json.hpp"
 #include "harmonia/core/logistic.hpp"
+#include "saved_gamma.hpp"
 #include "text_forms.hpp"
 
 namespace harmonia {
@@ -109,20 +110,6 @@ Json calibration_json(const GammaMap& map) {
   return {{errors.intercept, errors.together}, {errors.together, errors.slope}};
 }
 
-Json schema_list(const Schema& schema) {
-  Json list = Json::array();
-  for (const Feature& f : schema) {
-    list.push_back({{"name", f.name},
-                    {"scale", f.scale},
-                    {"lower", or_null(f.lower)},
-                    {"upper", or_null(f.upper)},
-                    {"integer", f.integer},
-                    {"fixed", f.fixed},
-                    {"mirrored", f.mirrored}});
-  }
-  return list;
-}
-
 }  // namespace
 
 Json saved_map_json(const SavedMap& saved, const ModelInfo& model, const MapFit& fit) {
@@ -139,7 +126,6 @@ Json saved_map_json(const SavedMap& saved, const ModelInfo& model, const MapFit&
     covariance.push_back(std::vector<double>(map.fit.covariance.row(j),
                                              map.fit.covariance.row(j) + map.fit.covariance.columns()));
   }
-  const GammaOptions& o = saved.gamma;
   return {{"inputs", std::move(inputs)},
           {"coefficients", map.fit.coefficients},
           {"covariance", std::move(covariance)},
@@ -156,15 +142,7 @@ Json saved_map_json(const SavedMap& saved, const ModelInfo& model, const MapFit&
           {"confidence", map.confidence},
           {"steps", saved.steps},
           {"search", saved.search},
-          {"gamma",
-           {{"radius", o.ball.radius},
-            {"ball", ball_name(o.ball)},
-            {"average", o.ball.average == Average::solid ? "solid" : "surface"},
-            {"sample", o.sample},
-            {"precision", o.precision},
-            {"floor", o.floor},
-            {"scale", saved.scale},
-            {"schema", schema_list(o.schema)}}},
+          {"gamma", saved_gamma_json(saved.gamma, saved.scale)},
           {"outputs", saved.probabilities ? "probabilities" : "logits"},
           {"margin", saved.margin},
           {"model_output", saved.model_output},

@@ -70,7 +70,7 @@ std::string title_of(const Json& results) {
 std::string report_missing() { return std::string(report_assets().missing); }
 
 std::string report_page(const std::vector<std::string>& results_json, const std::vector<std::string>& names) {
-  const ReportAssets assets = report_assets();
+  const PageAssets assets = report_assets();
   if (!assets.missing.empty()) throw Error(ErrorCode::usage, std::string(assets.missing));
   if (results_json.empty()) throw Error(ErrorCode::usage, "a report needs a result; none was given");
   Json results = Json::array();

@@ -122,8 +122,10 @@ Json ranking_json(const TextRecord& record, const TextRanking& ranking) {
     for (const std::size_t m : group) names.push_back(name(m));
     groups.push_back(std::move(names));
   }
-  return {
-      {"family", family_name(ranking.family)}, {"ranking", std::move(groups)}, {"pairs", std::move(pairs)}};
+  return {{"family", family_name(ranking.family)},
+          {"convention", convention_name(ranking.convention)},
+          {"ranking", std::move(groups)},
+          {"pairs", std::move(pairs)}};
 }
 
 Json ascent_json(const TextRecord& record, const TextModelRecord& model, std::size_t prompt,

@@ -66,7 +66,8 @@ std::string family_text(const TextRecord& record, const TextModelRecord& model,
 
 std::string ranking_text(const TextRecord& record, const TextRanking& ranking) {
   const auto name = [&](std::size_t m) { return printable(record.models[m].result.model); };
-  std::string text = fmt::format("steadiest first, {} variants:", family_name(ranking.family));
+  std::string text = fmt::format("steadiest first, {} variants, by '{}':", family_name(ranking.family),
+                                 convention_name(ranking.convention));
   for (std::size_t g = 0; g < ranking.groups.size(); ++g) {
     text += g == 0 ? " " : ", then ";
     for (std::size_t i = 0; i < ranking.groups[g].size(); ++i)

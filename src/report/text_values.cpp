@@ -22,7 +22,8 @@ TextValues text_values(const TextRow& row, AngleConvention convention) {
 
 std::string text_outcome(const TextRow& row) {
   if (row.gamma) return "measured";
-  return row.outcome == ChatOutcome::answered ? "unmeasured" : chat_outcome_name(row.outcome);
+  if (row.outcome != ChatOutcome::answered) return chat_outcome_name(row.outcome);
+  return row.embedded ? "unmeasured" : "unembedded";
 }
 
 PromptMean mean_of(const TextRecord& record, const TextModelRecord& model, PromptFamily family,

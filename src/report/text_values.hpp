@@ -17,7 +17,8 @@ struct TextValues {
 /// The row's values in the convention.
 TextValues text_values(const TextRow& row, AngleConvention convention);
 
-/// "measured", "unmeasured" (too few variants were answered), or what became of the prompt's own question.
+/// "measured", "unmeasured" (too few variants' answers could be used), "unembedded" (its own answer has no
+/// embedding), or what became of the prompt's own question.
 std::string text_outcome(const TextRow& row);
 
 /// The mean of a value over the prompts of a model and family, in the record's convention.

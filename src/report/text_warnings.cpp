@@ -4,6 +4,19 @@
 #include "harmonia/report/text_report.hpp"
 
 namespace harmonia {
+namespace {
+
+// Prompts with a label and a value in the first family, whose answers are wrong and right.
+std::pair<std::size_t, std::size_t> labelled(const TextRecord& record, const TextModelRecord& model) {
+  std::size_t wrong = 0, right = 0;
+  for (const TextRow& row : model.result.rows) {
+    const std::optional<bool> correct = record.prompts[row.prompt].correct;
+    if (row.family == record.options.families.front() && row.gamma && correct) ++(*correct ? right : wrong);
+  }
+  return {wrong, right};
+}
+
+}  // namespace
 
 std::vector<std::string> text_warnings(const TextRecord& record) {
   std::vector<std::string> warnings;
@@ -28,8 +41,20 @@ std::vector<std::string> text_warnings(const TextRecord& record) {
     if (refused > 0)
       warnings.push_back(fmt::format("{}: the endpoint refused {}", name, counted(refused, "variant")));
     if (failed > 0) {
-      warnings.push_back(fmt::format("{}: {} had no answer: their rows rest on the others", name,
-                                     counted(failed, "variant")));
+      warnings.push_back(
+          fmt::format("{}: {} had no answer, or none with an embedding: their rows rest on the others", name,
+                      counted(failed, "variant")));
+    }
+    if (model.result.cut > 0) {
+      warnings.push_back(fmt::format(
+          "{}: {} longer than the embedder reads: their ends make no difference", name,
+          model.result.cut == 1 ? "1 answer is" : fmt::format("{} answers are", model.result.cut)));
+    }
+    if (const auto [wrong, right] = labelled(record, model); model.scores.empty() && wrong + right > 0) {
+      warnings.push_back(
+          fmt::format("{}: no score against the labels: {} wrong and {} right answers have a value; expected "
+                      "at least one of each",
+                      name, wrong, right));
     }
     if (cancelled > 0) {
       warnings.push_back(fmt::format(

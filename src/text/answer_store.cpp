@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "answer_file.hpp"
+#include "distinct_questions.hpp"
 #include "distinct_texts.hpp"
 #include "harmonia/core/error.hpp"
 #include "openai_json.hpp"
@@ -27,29 +28,30 @@ class StoredChat final : public Chat {
 
   void ask(std::span<const ChatQuestion> questions,
            const std::function<void(std::size_t, ChatAnswer)>& taken) override {
+    const DistinctQuestions distinct(questions);
+    std::vector<std::optional<ChatAnswer>> found = file_.find(asker_, distinct.questions);
     std::vector<ChatQuestion> open;
-    std::vector<std::vector<std::size_t>> places;  // of every open question: it may be there several times
-    std::map<std::pair<std::string_view, std::size_t>, std::size_t> found;
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      const ChatQuestion& question = questions[i];
-      const auto same = found.find({question.text, question.repeat});
-      if (same != found.end()) {
-        places[same->second].push_back(i);
-      } else if (std::optional<ChatAnswer> answer = file_.find(asker_, question)) {
-        taken(i, std::move(*answer));
+    std::vector<std::size_t> numbers;  // of those that are open
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i]) {
+        distinct.give(i, std::move(*found[i]), taken);
       } else {
-        found.emplace(std::pair(std::string_view(question.text), question.repeat), open.size());
-        open.push_back(question);
-        places.push_back({i});
+        open.push_back(distinct.questions[i]);
+        numbers.push_back(i);
       }
     }
     if (open.empty()) return;
+    std::vector<std::pair<std::size_t, ChatAnswer>> together;
     chat_.ask(open, [&](std::size_t number, ChatAnswer answer) {
-      file_.put(asker_, open[number], answer);  // first: whoever saw it does not ask again
-      for (const std::size_t place : places[number]) {
-        taken(place, answer);
-        answer.calls = answer.tokens = 0;
-      }
+      const bool more = std::exchange(answer.more, false);
+      together.emplace_back(number, std::move(answer));
+      if (more) return;
+      std::vector<AnsweredQuestion> answered;
+      answered.reserve(together.size());
+      for (const auto& [place, what] : together) answered.push_back({&open[place], &what});
+      file_.put(asker_, answered);  // first: whoever saw it does not ask again
+      for (auto& [place, what] : together) distinct.give(numbers[place], std::move(what), taken);
+      together.clear();
     });
   }
 
@@ -66,9 +68,12 @@ class StoredEmbedder final : public Embedder {
 
   const std::string& name() const override { return embedder_.name(); }
 
-  Matrix<float> embed(std::span<const std::string> texts) override {
+  bool cuts(const std::string& text) const override { return embedder_.cuts(text); }
+
+  Embeddings embed(std::span<const std::string> texts) override {
     const DistinctTexts distinct(texts);
     std::vector<std::vector<float>> rows;
+    std::map<std::size_t, std::string> missing;
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < distinct.texts.size(); ++i) {
       rows.push_back(file_.find(number_, distinct.texts[i]));
@@ -76,30 +81,37 @@ class StoredEmbedder final : public Embedder {
     }
     for (std::size_t first = 0; first < open.size(); first += kEmbeddedAtOnce) {
       const std::span some = std::span(open).subspan(first, std::min(kEmbeddedAtOnce, open.size() - first));
-      embed_new(distinct.texts, some, rows);
+      embed_new(distinct.texts, some, rows, missing);
     }
-    Matrix<float> all(rows.size(), rows.empty() ? 0 : rows[0].size());
+    const auto known = std::ranges::find_if(rows, [](const auto& row) { return !row.empty(); });
+    Embeddings all{Matrix<float>(rows.size(), known == rows.end() ? 0 : known->size()), std::move(missing)};
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].size() != all.columns()) {
+      if (all.missing.contains(i)) continue;
+      if (rows[i].size() != all.rows.columns()) {
         throw Error(
             ErrorCode::input,
             fmt::format("{}: embeddings of {} have {} and {} numbers; expected one model of that name",
-                        file_.path(), name(), all.columns(), rows[i].size()));
+                        file_.path(), name(), all.rows.columns(), rows[i].size()));
       }
-      std::ranges::copy(rows[i], all.row(i));
+      std::ranges::copy(rows[i], all.rows.row(i));
     }
     return distinct.spread(all);
   }
 
  private:
   void embed_new(std::span<const std::string> texts, std::span<const std::size_t> places,
-                 std::vector<std::vector<float>>& rows) {
+                 std::vector<std::vector<float>>& rows, std::map<std::size_t, std::string>& missing) {
     std::vector<std::string> asked;
     for (const std::size_t place : places) asked.push_back(texts[place]);
-    const Matrix<float> answer = embedder_.embed(asked);
+    const Embeddings answer = embedder_.embed(asked);
     file_.put(number_, asked, answer);
-    for (std::size_t i = 0; i < places.size(); ++i)
-      rows[places[i]].assign(answer.row(i), answer.row(i) + answer.columns());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (const auto why = answer.missing.find(i); why != answer.missing.end()) {
+        missing.emplace(places[i], why->second);
+      } else {
+        rows[places[i]].assign(answer.rows.row(i), answer.rows.row(i) + answer.rows.columns());
+      }
+    }
   }
 
   AnswerFile& file_;

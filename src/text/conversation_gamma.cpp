@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "conversation_json.hpp"
@@ -99,7 +100,6 @@ ConversationGamma ConversationMeter::measure(const ConversationTask& task) {
     TextEmbeddings embeddings;
     const std::size_t own = embeddings.place(task.answer);
     std::vector<std::size_t> same, around;
-    std::size_t changed = 0;  // variants' answers that are another text
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const ChatAnswer& answer = answers[i];
       const bool is_variant = i >= options_.repeats;
@@ -107,24 +107,33 @@ ConversationGamma ConversationMeter::measure(const ConversationTask& task) {
       result.tokens += answer.tokens;
       if (answer.outcome == ChatOutcome::answered) {
         (is_variant ? around : same).push_back(embeddings.place(answer.text));
-        changed += is_variant && answer.text != task.answer ? 1 : 0;
         if (is_variant && answer.finish == "length") ++result.cut;
       } else if (is_variant) {
         ++(answer.outcome == ChatOutcome::refused ? result.refused : result.failed);
         if (result.reason.empty()) result.reason = answer.reason;
       }
     }
-    if (around.size() < 2) {
+    const auto require_two = [&] {
+      if (around.size() >= 2) return;
       throw Error(ErrorCode::model, fmt::format("{} of {} answered; expected at least 2: {}", around.size(),
                                                 counted(options_.variants, "variant"), result.reason));
-    }
+    };
+    require_two();
     {
       const std::lock_guard lock(embedding_);
       embeddings.embed(embedder_, endpoint_.stop);
     }
+    const auto is_missing = [&](std::size_t place) { return !embeddings.missing(place).empty(); };
+    if (is_missing(own)) throw Error(ErrorCode::model, embeddings.missing(own));
+    if (const auto first = std::ranges::find_if(around, is_missing); first != around.end())
+      result.reason = embeddings.missing(*first);
+    result.failed += std::erase_if(around, is_missing);
+    std::erase_if(same, is_missing);
+    require_two();
     const Matrix<float> variants = embeddings.rows(around), repeats = embeddings.rows(same);
     result.gamma = text_gamma(embeddings[own], variants.view(), repeats.view(), options_.confidence);
-    result.gamma->changed = changed;
+    result.gamma->changed =  // by their texts: each has one place
+        around.size() - static_cast<std::size_t>(std::ranges::count(around, own));
     result.reason.clear();
   } catch (const Error& error) {
     if (error.code() == ErrorCode::interrupted) throw;

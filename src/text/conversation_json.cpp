@@ -15,9 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLongestCall = std::size_t{1} << 24;   // bytes
-constexpr std::size_t kLongestReply = std::size_t{1} << 22;  // bytes, as EndpointOptions has it
-
 [[noreturn]] void unusable(const std::string& what) {
   throw Error(ErrorCode::input, fmt::format("the call {}", what));
 }
@@ -54,8 +51,8 @@ bool is_deep(std::string_view body) {
 }  // namespace
 
 ConversationCall::ConversationCall(std::string_view body) {
-  if (body.size() > kLongestCall)
-    unusable(fmt::format("has {} bytes; expected at most {}", body.size(), kLongestCall));
+  if (body.size() > kLongestMeasured)
+    unusable(fmt::format("has {} bytes; expected at most {}", body.size(), kLongestMeasured));
   if (is_deep(body)) unusable("is nested too deeply");
   json_ = Json::parse(body, nullptr, false);
   if (json_.is_discarded()) unusable("is not JSON");
@@ -104,7 +101,7 @@ std::string ConversationCall::with(const std::string& question, std::size_t repe
 }
 
 std::optional<ChatReply> read_chat_reply(std::string_view body) {
-  if (body.size() > kLongestReply) return std::nullopt;
+  if (body.size() > kLongestMeasured) return std::nullopt;
   ChatAnswer answer = read_chat_answer(body);
   if (answer.outcome == ChatOutcome::failed) return std::nullopt;
   ChatReply reply;
@@ -118,12 +115,17 @@ void StreamedReply::add(std::string_view bytes) {
   while (!too_long_ && !bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     line_ += bytes.substr(0, end);
-    too_long_ = line_.size() > kLongestReply || reply_.text.size() > kLongestReply;
+    too_long_ = line_.size() > kLongestMeasured || reply_.text.size() > kLongestMeasured;
     if (end == std::string_view::npos) return;
     take_line(line_);
     line_.clear();
     bytes.remove_prefix(end + 1);
   }
+}
+
+void StreamedReply::end() {
+  if (!too_long_) take_line(line_);
+  line_.clear();
 }
 
 void StreamedReply::take_line(std::string_view line) {

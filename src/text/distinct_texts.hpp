@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harmonia/core/rows.hpp"
+#include "harmonia/text/embedder.hpp"
 
 namespace harmonia {
 
@@ -23,12 +23,16 @@ struct DistinctTexts {
     }
   }
 
-  /// rows: one a distinct text. One a text of the list, so that the same text has the same bits.
-  Matrix<float> spread(const Matrix<float>& rows) const {
-    Matrix<float> result(place_of.size(), rows.columns());
-    for (std::size_t i = 0; i < place_of.size(); ++i)
-      std::copy_n(rows.row(place_of[i]), rows.columns(), result.row(i));
-    return result;
+  /// found: of the distinct texts. Those of the list, so that the same text has the same bits.
+  Embeddings spread(const Embeddings& found) const {
+    const std::size_t columns = found.rows.columns();
+    Embeddings all{Matrix<float>(place_of.size(), columns), {}};
+    for (std::size_t i = 0; i < place_of.size(); ++i) {
+      std::copy_n(found.rows.row(place_of[i]), columns, all.rows.row(i));
+      if (const auto why = found.missing.find(place_of[i]); why != found.missing.end())
+        all.missing.emplace(i, why->second);
+    }
+    return all;
   }
 
   std::vector<std::string> texts;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -21,11 +22,19 @@ struct Batch {
   std::size_t first = 0, count = 0;
 };
 
+// A request that came to nothing.
+struct Failure {
+  Batch batch;
+  std::string reason;
+  bool refused = false;    // the texts are, and not only for now
+  bool divisible = false;  // fewer texts may fare better
+};
+
 class Batches final : public TransferWork {
  public:
   Batches(const EndpointAddress& address, const std::string& model, std::span<const std::string> texts,
-          std::vector<Batch> batches, std::vector<Matrix<float>>& answers)
-      : address_(address), model_(model), texts_(texts), batches_(std::move(batches)), answers_(answers) {}
+          std::span<const Batch> batches, std::vector<Matrix<float>>& answers)
+      : address_(address), model_(model), texts_(texts), batches_(batches), answers_(answers) {}
 
   Leave leave(std::size_t) override { return Leave::now; }
 
@@ -35,33 +44,31 @@ class Batches final : public TransferWork {
 
   bool take(std::size_t number, HttpAttempt& attempt, int tries, bool last) override {
     const Batch& batch = batches_[number];
-    if (attempt.succeeded()) {
-      try {
-        answers_[batch.first] = read_embeddings(attempt.body, batch.count, address_.name());
-      } catch (const Error& error) {
-        if (last) throw Error(error.code(), address_.without_secrets(error.what()));
-        return false;
-      }
-    } else if (refuses_text(attempt) && batch.count > 1) {
-      // Too many texts, or one that is too long: those that are not are had, and the message is of the one.
-      const std::size_t half = batch.count / 2;
-      smaller_.push_back({batch.first, half});
-      smaller_.push_back({batch.first + half, batch.count - half});
-    } else {
-      throw Error(ErrorCode::model, fmt::format("{}: {}", address_.name(), address_.failure(attempt, tries)));
+    if (!attempt.succeeded()) {
+      address_.require_served(attempt, tries);
+      const bool patience = attempt.code == CURLE_OPERATION_TIMEDOUT || attempt.status == 429;
+      failures_.push_back({batch, fmt::format("{}: {}", address_.name(), address_.failure(attempt, tries)),
+                           refuses_text(attempt), !patience});
+      return true;
+    }
+    try {
+      answers_[batch.first] = read_embeddings(attempt.body, batch.count, address_.name());
+    } catch (const Error& error) {
+      if (!last) return false;
+      failures_.push_back({batch, address_.without_secrets(error.what()), false, true});
     }
     return true;
   }
 
-  // What was refused, in halves.
-  std::vector<Batch> take_smaller() { return std::move(smaller_); }
+  std::vector<Failure> take_failures() { return std::move(failures_); }
 
  private:
   const EndpointAddress& address_;
   const std::string& model_;
   std::span<const std::string> texts_;
-  std::vector<Batch> batches_, smaller_;
+  std::span<const Batch> batches_;
   std::vector<Matrix<float>>& answers_;  // by the first text of a batch
+  std::vector<Failure> failures_;
 };
 
 HttpOptions http_of(const EndpointAddress& address) {
@@ -80,42 +87,91 @@ class EmbeddingEndpoint final : public Embedder {
 
   const std::string& name() const override { return name_; }
 
-  Matrix<float> embed(std::span<const std::string> texts) override {
+  Embeddings embed(std::span<const std::string> texts) override {
     // A server may answer the same text differently in another batch: each is asked once.
     const DistinctTexts distinct(texts);
     return distinct.spread(embed_distinct(distinct.texts));
   }
 
  private:
-  Matrix<float> embed_distinct(std::span<const std::string> texts) {
-    std::vector<Matrix<float>> answers(texts.size());
+  // What became of the texts of one call.
+  struct Answers {
+    std::span<const std::string> texts;
+    std::vector<Matrix<float>> rows;  // by the first text of a batch
+    std::map<std::size_t, std::string> missing;
+  };
+
+  Embeddings embed_distinct(std::span<const std::string> texts) {
+    Answers answers{texts, std::vector<Matrix<float>>(texts.size()), {}};
     std::vector<Batch> batches;
     for (std::size_t first = 0; first < texts.size(); first += kTextsPerRequest)
       batches.push_back({first, std::min(kTextsPerRequest, texts.size() - first)});
-    while (!batches.empty()) {
-      const std::size_t count = batches.size();
-      Batches work(address_, model_, texts, std::move(batches), answers);
-      transfers_.run(address_.url(), count, work);
-      batches = work.take_smaller();
+    const std::vector<Failure> failures = ask(batches, answers);
+    if (failures.size() < batches.size()) down_ = false;
+    for (const Failure& failure : failures) {
+      if (down_) {
+        mark(failure, answers);
+      } else {
+        down_ = !take_apart(failure, answers);
+      }
     }
-    if (columns_ == 0 && !texts.empty()) columns_ = answers[0].columns();
-    Matrix<float> rows(texts.size(), columns_);
-    for (std::size_t first = 0; first < texts.size(); first += answers[first].rows()) {
-      const Matrix<float>& answer = answers[first];
+    return joined(answers);
+  }
+
+  std::vector<Failure> ask(std::span<const Batch> batches, Answers& answers) {
+    Batches work(address_, model_, answers.texts, batches, answers.rows);
+    transfers_.run(address_.url(), batches.size(), work);
+    return work.take_failures();
+  }
+
+  static void mark(const Failure& failure, Answers& answers) {
+    for (std::size_t i = 0; i < failure.batch.count; ++i)
+      answers.missing.emplace(failure.batch.first + i, failure.reason);
+  }
+
+  // Halves what failed until the texts to blame are known. False: they are all of several, and none was
+  // refused.
+  bool take_apart(const Failure& whole, Answers& answers) {
+    const std::size_t before = answers.missing.size();
+    for (std::vector<Failure> failed{whole}; !failed.empty();) {
+      std::vector<Batch> halves;
+      for (const Failure& failure : failed) {
+        const auto [first, count] = failure.batch;
+        if (count == 1 || !failure.divisible) {
+          mark(failure, answers);
+        } else {
+          halves.push_back({first, count / 2});
+          halves.push_back({first + count / 2, count - count / 2});
+        }
+      }
+      failed = ask(halves, answers);
+    }
+    const bool all = answers.missing.size() - before == whole.batch.count;
+    return whole.refused || whole.batch.count == 1 || !all;
+  }
+
+  Embeddings joined(const Answers& answers) {
+    for (const Matrix<float>& answer : answers.rows)
+      if (columns_ == 0) columns_ = answer.columns();
+    Embeddings result{Matrix<float>(answers.texts.size(), columns_), answers.missing};
+    for (std::size_t first = 0; first < answers.rows.size(); ++first) {
+      const Matrix<float>& answer = answers.rows[first];
+      if (answer.rows() == 0) continue;
       if (answer.columns() != columns_) {
         throw Error(ErrorCode::model,
                     fmt::format("{}: embeddings of {} numbers; expected {}, as in its first answer",
                                 address_.name(), answer.columns(), columns_));
       }
-      std::copy_n(answer.row(0), answer.rows() * columns_, rows.row(first));
+      std::copy_n(answer.row(0), answer.rows() * columns_, result.rows.row(first));
     }
-    return rows;
+    return result;
   }
 
   EndpointAddress address_;
   std::string model_, name_;
   HttpTransfers transfers_;
   std::size_t columns_ = 0;  // of its first answer
+  bool down_ = false;        // nothing in the last request that was taken apart could be had
 };
 
 }  // namespace

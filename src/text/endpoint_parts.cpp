@@ -46,6 +46,12 @@ std::string base_of(std::string_view url, std::string_view path) {
 
 }  // namespace
 
+std::string endpoint_base(const EndpointOptions& options) {
+  const EndpointAddress address(options, "/chat/completions");
+  make_curl_headers(address.http());  // checks them
+  return address.base();
+}
+
 EndpointAddress::EndpointAddress(const EndpointOptions& options, std::string_view path)
     : options_(options), base_(base_of(options.url, path)), name_("endpoint " + base_) {
   url_ = base_ + std::string(path);

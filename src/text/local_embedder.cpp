@@ -98,7 +98,12 @@ class LocalEmbedder final : public Embedder {
 
   const std::string& name() const override { return name_; }
 
-  Matrix<float> embed(std::span<const std::string> texts) override {
+  bool cuts(const std::string& text) const override {
+    return text.size() > kMostTokens - 2 &&  // no tokenizer makes more tokens than there are bytes
+           pieces_.numbers(text, kMostTokens + 1).size() > kMostTokens;
+  }
+
+  Embeddings embed(std::span<const std::string> texts) override {
     std::vector<Tokens> tokens(texts.size());
     pool_.run(texts.size(),
               [&](std::size_t, std::size_t i) { tokens[i] = pieces_.numbers(texts[i], kMostTokens); });
@@ -106,16 +111,16 @@ class LocalEmbedder final : public Embedder {
     std::map<Tokens, std::size_t, LongerFirst> first_text;
     for (std::size_t i = 0; i < tokens.size(); ++i) first_text.emplace(tokens[i], i);
     const std::vector<std::pair<Tokens, std::size_t>> distinct(first_text.begin(), first_text.end());
-    Matrix<float> rows(texts.size(), width_);
+    Embeddings found{Matrix<float>(texts.size(), width_), {}};
     pool_.run(distinct.size(), [&](std::size_t, std::size_t i) {
-      run(distinct[i].first, rows.row(distinct[i].second));
-      check(rows.row(distinct[i].second), texts[distinct[i].second]);
+      run(distinct[i].first, found.rows.row(distinct[i].second));
     });
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::size_t first = first_text.at(tokens[i]);
-      if (first != i) std::copy_n(rows.row(first), width_, rows.row(i));
+      if (first != i) std::copy_n(found.rows.row(first), width_, found.rows.row(i));
     }
-    return rows;
+    for (std::size_t i = 0; i < texts.size(); ++i) take_out_unusable(found, i, texts[i]);
+    return found;
   }
 
  private:
@@ -175,12 +180,14 @@ class LocalEmbedder final : public Embedder {
     session_->run(inputs.parts(), {output_, OnnxType::float32, row, shape});
   }
 
-  void check(const float* row, const std::string& text) const {
+  void take_out_unusable(Embeddings& found, std::size_t place, const std::string& text) const {
+    float* const row = found.rows.row(place);
     const bool finite = std::all_of(row, row + width_, [](float number) { return std::isfinite(number); });
     if (finite && std::any_of(row, row + width_, [](float number) { return number != 0; })) return;
-    throw Error(ErrorCode::model,
-                fmt::format("model {}: the embedding of the text {} {}", file_, in_quotes(text),
-                            finite ? "is all zeros" : "has numbers that are not finite"));
+    std::fill_n(row, width_, 0.0F);
+    found.missing.emplace(place,
+                          fmt::format("model {}: the embedding of the text {} {}", file_, in_quotes(text),
+                                      finite ? "is all zeros" : "has numbers that are not finite"));
   }
 
   std::string name_, file_, output_;

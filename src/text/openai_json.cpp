@@ -101,14 +101,18 @@ std::string parameters_text(const ChatParameters& parameters) {
   return text_of(json);  // keys are in order
 }
 
+std::string_view token_limit_name(TokenLimit limit) {
+  return limit == TokenLimit::max_tokens ? "max_tokens" : "max_completion_tokens";
+}
+
 std::string chat_request(const std::string& model, const ChatParameters& parameters,
-                         const ChatQuestion& question) {
+                         const ChatQuestion& question, TokenLimit limit) {
   Json messages = Json::array();
   if (!parameters.system.empty()) messages.push_back({{"role", "system"}, {"content", parameters.system}});
   messages.push_back({{"role", "user"}, {"content", question.text}});
   Json json{{"messages", std::move(messages)},
             {"temperature", parameters.temperature},
-            {"max_tokens", parameters.max_tokens},
+            {token_limit_name(limit), parameters.max_tokens},
             {"stream", false}};
   if (!model.empty()) json["model"] = model;
   if (parameters.seed) json["seed"] = *parameters.seed + question.repeat;

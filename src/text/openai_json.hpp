@@ -14,9 +14,15 @@ namespace harmonia {
 /// The parameters in one way alone, so that equal ones can be found again. Holds no key.
 std::string parameters_text(const ChatParameters& parameters);
 
+/// How a request says the most tokens of an answer. Servers know the first or both; some models of one maker
+/// the second alone.
+enum class TokenLimit { max_tokens, max_completion_tokens };
+/// The name in requests.
+std::string_view token_limit_name(TokenLimit limit);
+
 /// The body of POST …/chat/completions. model: left out if empty.
 std::string chat_request(const std::string& model, const ChatParameters& parameters,
-                         const ChatQuestion& question);
+                         const ChatQuestion& question, TokenLimit limit);
 
 /// Reads the answer to it: answered, empty, or failed with what is wrong. Broken UTF-8 is replaced.
 ChatAnswer read_chat_answer(std::string_view body);

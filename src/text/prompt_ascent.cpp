@@ -36,7 +36,7 @@ class Answers {
   const ChatAnswer& operator[](const std::string& text) const { return known_.at(text); }
   bool answered(const std::string& text) const { return known_.at(text).outcome == ChatOutcome::answered; }
 
-  // None without an answer and two of its variants'. All must have been asked.
+  // None without an answer and two of its variants' that have embeddings. All must have been asked.
   std::optional<TextGamma> gamma(const std::string& prompt, const std::vector<std::string>& variants,
                                  double confidence) {
     if (!answered(prompt)) return {};
@@ -47,6 +47,8 @@ class Answers {
       if (answered(variant)) around.push_back(embeddings.place(known_.at(variant).text));
     if (around.size() < 2) return {};
     embeddings.embed(embedder_, run_.stop);
+    std::erase_if(around, [&](std::size_t place) { return !embeddings.missing(place).empty(); });
+    if (around.size() < 2 || !embeddings.missing(own).empty()) return {};
     return text_gamma(embeddings[own], embeddings.rows(around).view(), {}, confidence);
   }
 
@@ -72,10 +74,11 @@ class Walk {
     const auto gamma = answers_.gamma(prompt, around, options_.confidence);
     if (!gamma) {
       const ChatAnswer& own = answers_[prompt];
-      throw Error(ErrorCode::model, fmt::format("prompt {} has no gamma to start from: {}", in_quotes(prompt),
-                                                own.outcome == ChatOutcome::answered
-                                                    ? "fewer than 2 of its variants were answered"
-                                                    : own.reason));
+      throw Error(ErrorCode::model,
+                  fmt::format("prompt {} has no gamma to start from: {}", in_quotes(prompt),
+                              own.outcome == ChatOutcome::answered
+                                  ? "its answer has no embedding, or fewer than 2 of its variants'"
+                                  : own.reason));
     }
     stand(prompt, *gamma);
     std::size_t tried = 0;  // steps that found nothing better from here

@@ -25,16 +25,30 @@ void TextEmbeddings::embed(Embedder& embedder, const std::stop_token& stop) {
     if (stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
     const std::span<const std::string> part =
         std::span(texts_).subspan(first, std::min(kEmbeddedTogether, texts_.size() - first));
-    const Matrix<float> rows = embedder.embed(part);
-    const std::size_t width = first > 0 ? width_ : rows.columns();
-    if (rows.rows() != part.size() || rows.columns() != width) {
-      throw Error(ErrorCode::model,
-                  fmt::format("embedder {} gave {} × {} numbers for {}; expected {} × {}", embedder.name(),
-                              rows.rows(), rows.columns(), counted(part.size(), "text"), part.size(), width));
+    const Embeddings found = embedder.embed(part);
+    for (const auto& [place, why] : found.missing) missing_.emplace(first + place, why);
+    const bool some = found.missing.size() < part.size();
+    if (width_ == 0 && some) {
+      width_ = found.rows.columns();
+      values_.resize(first * width_);  // of texts before, all of which are missing
     }
-    width_ = width;
-    values_.insert(values_.end(), rows.row(0), rows.row(0) + rows.rows() * width_);
+    if (found.rows.rows() != part.size() || (some && found.rows.columns() != width_)) {
+      throw Error(ErrorCode::model, fmt::format("embedder {} gave {} × {} numbers for {}; expected {} × {}",
+                                                embedder.name(), found.rows.rows(), found.rows.columns(),
+                                                counted(part.size(), "text"), part.size(), width_));
+    }
+    if (some) values_.insert(values_.end(), found.rows.row(0), found.rows.row(0) + part.size() * width_);
+    values_.resize((first + part.size()) * width_);
   }
+}
+
+const std::string& TextEmbeddings::missing(std::size_t place) const {
+  const auto found = missing_.find(place);
+  return found == missing_.end() ? none_ : found->second;
+}
+
+const std::string& TextEmbeddings::all_missing() const {
+  return !texts_.empty() && missing_.size() == texts_.size() ? missing(0) : none_;
 }
 
 Matrix<float> TextEmbeddings::rows(std::span<const std::size_t> places) const {

@@ -16,9 +16,13 @@ class TextEmbeddings {
  public:
   /// The text's place; new ones are added.
   std::size_t place(const std::string& text);
-  /// Embeds all texts. Throws Error(model) if the embedder gives another number of rows, or rows of different
-  /// widths; Error(interrupted) if stopped.
+  /// Embeds all texts. Whoever asks for one that is missing is given zeros. Throws Error(model) if the
+  /// embedder gives another number of rows, or rows of different widths; Error(interrupted) if stopped.
   void embed(Embedder& embedder, const std::stop_token& stop);
+  /// Why the text at the place has no embedding; empty: it has one.
+  const std::string& missing(std::size_t place) const;
+  /// Why no text at all has one; empty: some have, or there are none.
+  const std::string& all_missing() const;
   std::span<const float> operator[](std::size_t place) const {
     return {values_.data() + place * width_, width_};
   }
@@ -29,6 +33,8 @@ class TextEmbeddings {
   std::unordered_map<std::string, std::size_t> places_;
   std::vector<std::string> texts_;
   std::vector<float> values_;
+  std::unordered_map<std::size_t, std::string> missing_;
+  std::string none_;  // no reason
   std::size_t width_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 
+#include "distinct_questions.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/text/text_summary.hpp"
 #include "text_embeddings.hpp"
@@ -118,17 +119,20 @@ std::vector<std::optional<double>> resampling_scatter(Chat& chat, Embedder& embe
   std::vector<std::optional<std::size_t>> places(questions.size());
   TextEmbeddings embeddings;
   std::size_t done = 0;
-  chat.ask(questions, [&](std::size_t question, const ChatAnswer& answer) {
+  const auto taken = [&](std::size_t question, const ChatAnswer& answer) {
     run.ledger.spend(answer.calls);
     if (answer.outcome == ChatOutcome::answered) places[question] = embeddings.place(answer.text);
     if (run.progress) run.progress({++done / answers, prompts.size(), run.ledger.spent()});
-  });
+  };
+  const DistinctQuestions distinct(questions);
+  chat.ask(distinct.questions,
+           [&](std::size_t number, ChatAnswer answer) { distinct.give(number, std::move(answer), taken); });
   embeddings.embed(embedder, run.stop);
   std::vector<std::optional<double>> scatter(prompts.size());
   for (std::size_t p = 0; p < prompts.size(); ++p) {
     std::vector<std::size_t> own;
     for (std::size_t i = p * answers; i < (p + 1) * answers; ++i)
-      if (places[i]) own.push_back(*places[i]);
+      if (places[i] && embeddings.missing(*places[i]).empty()) own.push_back(*places[i]);
     if (own.size() >= 2) scatter[p] = text_scatter(embeddings.rows(own).view());
   }
   return scatter;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "distinct_questions.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "text_embeddings.hpp"
@@ -48,12 +49,15 @@ class Study {
       for (; q < end; ++q) prompt_of[q] = p;
     }
     std::size_t done = 0;
-    chat.ask(questions_, [&](std::size_t place, ChatAnswer answer) {
+    const auto taken = [&](std::size_t place, ChatAnswer answer) {
       run_.ledger.spend(answer.calls);
       answers_[place] = std::move(answer);
       if (--missing[prompt_of[place]] == 0) ++done;
       if (run_.progress) run_.progress({done, prompts_.size(), run_.ledger.spent()});
-    });
+    };
+    const DistinctQuestions distinct(questions_);
+    chat.ask(distinct.questions,
+             [&](std::size_t number, ChatAnswer answer) { distinct.give(number, std::move(answer), taken); });
   }
 
   TextResult measure(Embedder& embedder, std::string model) {
@@ -61,8 +65,11 @@ class Study {
       if (answer.outcome == ChatOutcome::answered) embeddings_.place(answer.text);
     if (options_.isotropy) place_questions();
     embeddings_.embed(embedder, run_.stop);
+    if (const std::string& why = embeddings_.all_missing(); !why.empty()) throw Error(ErrorCode::model, why);
     TextResult result;
     result.model = std::move(model);
+    for (const ChatAnswer& answer : answers_)
+      if (answer.outcome == ChatOutcome::answered && embedder.cuts(answer.text)) ++result.cut;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       fill(rows_[i], asked_[i]);
       result.calls += rows_[i].calls;
@@ -75,6 +82,8 @@ class Study {
  private:
   bool answered(std::size_t question) const { return answers_[question].outcome == ChatOutcome::answered; }
   std::size_t place(std::size_t question) { return embeddings_.place(answers_[question].text); }
+  // Why the answer to a question has no embedding; empty: it has one.
+  const std::string& unembedded(std::size_t question) { return embeddings_.missing(place(question)); }
 
   // Prompts with an answer, and those of their variants that have one.
   void place_questions() {
@@ -101,9 +110,9 @@ class Study {
     row.answer = own.text;
     std::vector<std::size_t> around, questions;  // places of embeddings
     for (std::size_t q = asked.first; q < asked.first + asked.count; ++q) {
-      if (!answered(q)) {
+      if (!answered(q) || !unembedded(q).empty()) {
         ++(answers_[q].outcome == ChatOutcome::refused ? row.refused : row.failed);
-        if (row.reason.empty()) row.reason = answers_[q].reason;
+        if (row.reason.empty()) row.reason = answered(q) ? unembedded(q) : answers_[q].reason;
         continue;
       }
       around.push_back(place(q));
@@ -113,6 +122,11 @@ class Study {
     }
     if (!answered(asked.own)) {
       row.reason = own.reason;
+      return;
+    }
+    if (const std::string& why = unembedded(asked.own); !why.empty()) {
+      row.embedded = false;
+      row.reason = why;
       return;
     }
     if (around.size() < 2) {
@@ -132,7 +146,7 @@ class Study {
   void measure(TextRow& row, std::size_t own, std::span<const std::size_t> around, const Asked& asked) {
     std::vector<std::size_t> same;
     for (std::size_t q = asked.own + 1; q <= asked.own + options_.repeats; ++q)
-      if (answered(q)) same.push_back(place(q));
+      if (answered(q) && unembedded(q).empty()) same.push_back(place(q));
     const Matrix<float> variants = embeddings_.rows(around), repeats = embeddings_.rows(same);
     row.gamma = text_gamma(embeddings_[own], variants.view(), repeats.view(), options_.confidence);
     if (options_.plain) take_plain(*row.gamma);
@@ -151,7 +165,9 @@ class Study {
     }
   }
 
-  double isotropy(std::size_t own, std::span<const std::size_t> around) const {
+  std::optional<double> isotropy(std::size_t own, std::vector<std::size_t> around) const {
+    std::erase_if(around, [&](std::size_t place) { return !embeddings_.missing(place).empty(); });
+    if (!embeddings_.missing(own).empty() || around.size() < 2) return std::nullopt;
     const Matrix<float> variants = embeddings_.rows(around);
     return std::cos(text_gamma(embeddings_[own], variants.view(), {}, options_.confidence).plain);
   }

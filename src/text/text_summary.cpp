@@ -62,6 +62,7 @@ std::vector<TextFamilySummary> summarise_text(const TextResult& result, const Te
 
 TextRanking rank_text(std::span<const TextResult> results, PromptFamily family, AngleConvention angles,
                       double confidence) {
+  if (angles == AngleConvention::sin) angles = AngleConvention::angle;
   std::vector<GammaColumns> columns(results.size());
   std::vector<double> means;
   for (std::size_t m = 0; m < results.size(); ++m) {
@@ -77,6 +78,7 @@ TextRanking rank_text(std::span<const TextResult> results, PromptFamily family, 
   }
   TextRanking ranking;
   ranking.family = family;
+  ranking.convention = angles;
   ranking.pairs = compare_columns(columns, confidence);
   ranking.groups = rank_models(means, ranking.pairs);
   return ranking;

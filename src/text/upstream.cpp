@@ -89,8 +89,7 @@ class UpstreamAnswer::Line {
     prepare_attempt(handle_.get(), attempt_, options_, headers_.get(), url_, has_body ? &body_ : nullptr);
     CURL* const handle = handle_.get();
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, 0L);  // an answer may take long, if it is not silent
-    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS,
-                     static_cast<long>(1000 * std::min(kConnectSeconds, options_.timeout_seconds)));
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(1000 * connect_seconds()));
     curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 1L);
     curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &take_header);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
@@ -135,6 +134,8 @@ class UpstreamAnswer::Line {
   const std::vector<HttpHeader>& headers() const { return heads_; }
 
  private:
+  double connect_seconds() const { return std::min(kConnectSeconds, options_.timeout_seconds); }
+
   // Waits for news, at most a tick. False: all has come.
   bool advance() {
     if (complete_) return false;
@@ -144,8 +145,7 @@ class UpstreamAnswer::Line {
     perform();
     if (!news_ && !settle() &&
         Clock::now() - last_news_ > std::chrono::duration<double>(options_.timeout_seconds))
-      throw Error(ErrorCode::model,
-                  fmt::format("{}: no answer within {:g} s", name_, options_.timeout_seconds));
+      throw UpstreamSilent(fmt::format("{}: no answer within {:g} s", name_, options_.timeout_seconds));
     return !complete_;
   }
 
@@ -163,6 +163,8 @@ class UpstreamAnswer::Line {
     while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
       if (message->msg != CURLMSG_DONE) continue;
       conclude_attempt(handle_.get(), message->data.result, attempt_, options_);
+      if (attempt_.code == CURLE_OPERATION_TIMEDOUT)
+        throw UpstreamSilent(fmt::format("{}: no connection within {:g} s", name_, connect_seconds()));
       if (attempt_.code != CURLE_OK)
         throw Error(ErrorCode::model, fmt::format("{}: {}", name_, attempt_.reason));
       complete_ = true;

@@ -1,6 +1,7 @@
 """harmonia text: endpoints that behave and that do not, runs that are killed, leaderboards, labels."""
 
 import json
+import math
 import random
 import signal
 import subprocess
@@ -94,6 +95,11 @@ def test_the_page_shows_prompts_and_the_answers_beside_each_other(harmonia, prom
         assert seen["title"] == "Answers of m" and seen["dots"] >= 6 and not seen["wide"]
         assert len(seen["prompts"]) == 1 and PROMPTS[2] in seen["prompts"][0]
         assert seen["quotes"] == 1 + len({entry["answer"] for entry in result["rows"][2]["answers"]})
+        lines = look(page, width=width, script="""
+            const words = document.createRange();
+            words.selectNodeContents([...document.querySelectorAll("td")].find((cell) => cell.textContent === "appended"));
+            return words.getClientRects().length;""")  # fmt: skip
+        assert lines == 1, "the family's name stays on a line"
 
 
 def test_what_was_answered_is_not_asked_again(harmonia, prompts, tmp_path):
@@ -128,7 +134,7 @@ def test_an_endpoint_that_misbehaves_costs_its_own_prompts_alone(harmonia, promp
         if which == 1:
             return lambda handler: handler.connection.close()
         if which == 2 and asked == 0:  # takes its time the first time
-            return lambda handler: handler.send(429, b"{}", Retry_After="1")
+            return lambda handler: handler.say(b"{}", 429, Retry_After="1")
         if which == 3:
             return lambda handler: write(handler, json.dumps(chat_body("cut")).encode()[:20], 20)
         if which == 4:
@@ -163,6 +169,31 @@ def test_a_text_that_is_refused_is_said_and_not_asked_again(harmonia, prompts, t
     assert refused > 0
     assert max(Counter(endpoint.questions).values()) == 1
     assert f"the endpoint refused {refused} variants" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_text_that_cannot_be_embedded_costs_its_own_prompt_alone(harmonia, prompts, tmp_path, schema, status):
+    out = tmp_path / "result.json"
+
+    def embed(texts):
+        return status if any(PROMPTS[1] in text and "answer" in text for text in texts) else None
+
+    with running(steady, embed) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--json", out,
+                        "--store", tmp_path / "store", "--retries", 0)  # fmt: skip
+        result = result_of(done, out)
+    jsonschema.validate(result, schema)
+    assert [row["outcome"] for row in result["rows"]] == ["measured", "unembedded"] + 4 * ["measured"]
+    assert result["rows"][1]["reason"] == f"endpoint {url}: status {status}: status {status}"
+    assert "m: 1 row without a value; the first: endpoint" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_an_embedder_that_embeds_nothing_ends_the_run(harmonia, prompts, tmp_path, status):
+    with running(steady, lambda texts: status) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--store", tmp_path / "store", "--retries", 0)
+    assert done.returncode == 3
+    assert f"status {status}" in done.stderr and len(done.stderr.strip().splitlines()) == 1
 
 
 def test_an_ascent_prints_its_path(harmonia, prompts, tmp_path, schema):
@@ -280,7 +311,116 @@ def test_several_models_make_a_leaderboard_and_labels_a_score(harmonia, tmp_path
     assert "steadiest first" in done.stdout and "AUROC" in done.stdout
 
 
+def test_the_same_name_at_two_addresses_is_two_models(harmonia, prompts, tmp_path, schema):
+    out = tmp_path / "result.json"
+    with running(steady) as (calm, _), running(turning) as (wild, _):
+        done = harmonia("text", "--chat", wild, "--chat", calm + "/", "--model", "m", "--model", "m", "--embed", calm, "--prompts", prompts,
+                        "--json", out, "--store", tmp_path / "store")  # fmt: skip
+        result = result_of(done, out)
+    jsonschema.validate(result, schema)
+    names = [f"m at {wild}", f"m at {calm}"]
+    assert [model["name"] for model in result["models"]] == names
+    assert [model["address"] for model in result["models"]] == [wild, calm]
+    assert [row["model"] for row in result["rows"]] == [name for name in names for _ in PROMPTS]
+    assert sorted(name for group in result["summary"]["rankings"][0]["ranking"] for name in group) == sorted(names)
+
+
+def test_an_address_may_end_in_a_slash(harmonia, prompts, tmp_path):
+    with running(steady) as (url, endpoint):
+        for written in (url, url + "/", url + "/chat/completions"):
+            done = harmonia("text", "--chat", written, "--model", "m", "--embed", url, "--prompts", prompts, "--store", tmp_path / "store")
+            assert done.returncode == 0, done.stderr
+        assert max(Counter(endpoint.questions).values()) == 1, "what is stored is found however the address is written"
+        done = harmonia("text", "--chat", url, "--chat", url + "/", "--model", "m", "--model", "m", "--embed", url, "--prompts", prompts)
+    assert done.returncode == 2 and "model m is named twice" in done.stderr
+
+
+def test_without_a_store_the_same_variant_is_asked_once_too(harmonia, tmp_path):
+    path = tmp_path / "short.txt"
+    path.write_text("2a\n")
+    with running(lambda body, asked: "fine") as (url, endpoint):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", path, "--no-store", "--variants", 40, "--family", "case", "--json", tmp_path / "a.json")
+        result = result_of(done, tmp_path / "a.json")
+    assert max(Counter(endpoint.questions).values()) == 1
+    assert result["rows"][0]["variants"] == 40 and result["evaluations"] == len(endpoint.questions) < 40
+
+
+def test_a_server_that_wants_max_completion_tokens_gets_it(harmonia, prompts, tmp_path):
+    limits = []
+
+    def answer(body, _asked):
+        limits.append(sorted(key for key in body if key.startswith("max_")))
+        if "max_tokens" in body:
+            words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+            return lambda handler: handler.say(json.dumps({"error": {"message": words}}).encode(), 400)
+        return "fine"
+
+    with running(answer) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", prompts, "--no-store", "--in-flight", 4, "--json", tmp_path / "a.json")
+        result = result_of(done, tmp_path / "a.json")
+    assert [row["outcome"] for row in result["rows"]] == 6 * ["measured"]
+    assert 1 <= limits.count(["max_tokens"]) <= 8, "those that were in flight when the first was refused"
+    assert result["evaluations"] == len(limits) == sum(row["calls"] for row in result["rows"])
+
+
+def test_a_sine_ranks_by_the_angle(harmonia, tmp_path, schema):
+    """One model's answers turn by some 80 degrees, the other's by 170: the sine of the second is smaller."""
+    out, prompts = tmp_path / "result.json", tmp_path / "prompts.txt"
+    asked = [f"{i} of 30?" for i in range(30)]
+    prompts.write_text("\n".join(asked))
+
+    def answer(body, _asked):
+        text = body["messages"][-1]["content"]
+        more = int(text.split()[0]) % 3
+        return "0" if text in asked else str({"near": 80, "far": 170}[body["model"]] + more)
+
+    def on_a_circle(text):
+        angle = math.radians(float(text)) if text.isdigit() else 0
+        return [math.cos(angle), math.sin(angle)]
+
+    with running(answer, embed=on_a_circle) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "far", "--model", "near", "--embed", url, "--prompts", prompts, "--json", out, "--no-store",
+                        "--convention", "sin")  # fmt: skip
+        result = result_of(done, out)
+    jsonschema.validate(result, schema)
+    (ranking,) = result["summary"]["rankings"]
+    assert ranking["ranking"] == [["near"], ["far"]] and ranking["convention"] == "angle"
+    assert ranking["pairs"][0]["difference"] == pytest.approx(math.radians(90), abs=1e-5)
+    assert result["rows"][0]["gamma"] == pytest.approx(math.sin(math.radians(170)), abs=1e-5)
+    assert result["rows"][0]["gamma"] < result["rows"][30]["gamma"], "which would have been the other way round"
+
+
+def test_labels_that_score_nothing_are_said(harmonia, tmp_path):
+    table = tmp_path / "prompts.csv"
+    table.write_text("prompt,right\n" + "".join(f"{prompt},1\n" for prompt in PROMPTS))
+    with running(steady) as (url, _):
+        done = harmonia("text", "--chat", url, "--model", "m", "--embed", url, "--prompts", table, "--labels", "right", "--no-resampling", "--no-store")
+    assert done.returncode == 0
+    assert "m: no score against the labels: 0 wrong and 6 right answers have a value; expected at least one of each" in done.stdout + done.stderr
+
+
+def test_answers_that_the_local_embedder_cuts_are_counted(harmonia, prompts, tmp_path, embedder):
+    def answer(body, _asked):
+        return "word " * (400 if own_prompt(body["messages"][-1]["content"]) == PROMPTS[0] else 100)
+
+    command = ["text", "--model", "m", "--embed", f"local:{embedder}", "--prompts", prompts, "--store", tmp_path / "store", "--variants", 4, "--repeats", 1]
+    with running(answer) as (url, _):
+        for _ in range(2):  # what is stored is cut as well
+            done = harmonia(*command, "--chat", url)
+            assert "m: 6 answers are longer than the embedder reads: their ends make no difference" in done.stdout + done.stderr
+
+
+def test_a_forecast_sees_wrong_addresses(harmonia, prompts):
+    common = ["text", "--model", "m", "--prompts", prompts, "--dry-run"]
+    for arguments in (["--chat", "127.0.0.1:1"], ["--chat", "http://h/v1", "--embed", "ftp://h"], ["--chat", "http://h/v1", "--header", "NoColon"]):
+        done = harmonia(*common, *arguments)
+        assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1
+        assert "expected http(s)://" in done.stderr or "'Name: value'" in done.stderr
+
+
 @pytest.mark.parametrize(("arguments", "words"), [
+    (["--chat", "{url}", "--model", "m", "--key-file", "/dev/zero"], "--key-file /dev/zero: has more than 65536 bytes; expected a key on one line"),
+    (["--chat", "{url}", "--model", "m", "--embed", "local", "--embed-model", "e"], "--embed-model 'e' with --embed local; expected --embed URL"),
     (["--chat", "{url}", "--model", "m", "--model", "m"], "model m is named twice; expected different models"),
     (["--chat", "{url}", "--chat", "{url}/x", "--chat", "{url}/y", "--model", "m"], "expected one address, or one for each model"),
     (["--chat", "{url}", "--model", "m", "--family", "poetry"], "--family 'poetry'; expected some of appended"),

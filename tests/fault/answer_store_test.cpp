@@ -54,18 +54,19 @@ class Counting final : public Chat {
   std::string name_;
 };
 
-// The number of letters, and how often it was asked.
+// The number of letters, and how often it was asked. What begins with '!' has no embedding.
 class Letters final : public Embedder {
  public:
   explicit Letters(std::size_t columns = 2) : columns_(columns) {}
   const std::string& name() const override { return name_; }
-  Matrix<float> embed(std::span<const std::string> texts) override {
-    Matrix<float> rows(texts.size(), columns_);
+  Embeddings embed(std::span<const std::string> texts) override {
+    Embeddings found{Matrix<float>(texts.size(), columns_), {}};
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      rows.row(i)[0] = static_cast<float>(texts[i].size());
-      rows.row(i)[columns_ - 1] = static_cast<float>(++asked) / 3;
+      if (texts[i].starts_with('!')) found.missing.emplace(i, "no: " + texts[i]);
+      found.rows.row(i)[0] = static_cast<float>(texts[i].size());
+      found.rows.row(i)[columns_ - 1] = static_cast<float>(++asked) / 3;
     }
-    return rows;
+    return found;
   }
   int asked = 0;
 
@@ -98,7 +99,7 @@ TEST(AnswerStore, AsksWhatIsStoredNoMore) {
     EXPECT_EQ(again[i].outcome, ChatOutcome::answered);
     EXPECT_EQ(again[i].text, first[i].text);
     EXPECT_EQ(again[i].finish, "stop");
-    EXPECT_EQ(again[i].tokens, 7U);
+    EXPECT_EQ(again[i].tokens, i == 51 ? 0U : 7U) << "counted once";
     EXPECT_EQ(again[i].calls, 0U);
   }
 }
@@ -146,6 +147,74 @@ TEST(AnswerStore, ForgetsRefusalsAndFailures) {
   }
 }
 
+// Gives answers by threes, as they came together, and breaks off before the last of the third three.
+class ByThrees final : public Chat {
+ public:
+  const std::string& name() const override { return name_; }
+  void ask(std::span<const ChatQuestion> questions,
+           const std::function<void(std::size_t, ChatAnswer)>& taken) override {
+    asked = questions.size();
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      if (i == 8) throw Error(ErrorCode::interrupted, "stopped");
+      ChatAnswer answer;
+      answer.outcome = ChatOutcome::answered;
+      answer.text = "re: " + questions[i].text;
+      answer.more = i % 3 < 2;
+      taken(i, std::move(answer));
+    }
+  }
+  std::size_t asked = 0;
+
+ private:
+  std::string name_ = "threes";
+};
+
+TEST(AnswerStore, AnswersThatComeTogetherAreStoredBeforeAnyIsGiven) {
+  const test::TemporaryFolder folder;
+  ByThrees model;
+  const auto all = questions(9);
+  std::vector<std::size_t> given;
+  const auto run = [&] {
+    AnswerStore store(folder.path("answers.db"));
+    AnswerStore other(folder.path("answers.db"));
+    ByThrees none;
+    store.stored(model, "http://h/v1", {})->ask(all, [&](std::size_t place, const ChatAnswer& answer) {
+      EXPECT_EQ(answer.text, "re: " + all[place].text);
+      EXPECT_FALSE(answer.more);
+      given.push_back(place);
+      const std::size_t last = place / 3 * 3 + 2;  // of those that it came with
+      std::size_t there = 0;
+      other.stored(none, "http://h/v1", {})->ask(std::span(all).first(last + 1), [&](auto, auto) {
+        ++there;
+      });
+      EXPECT_EQ(there, last + 1);
+      EXPECT_EQ(none.asked, 0U) << "all of them are stored";
+    });
+  };
+  EXPECT_EQ(message_of(ErrorCode::interrupted, run), "stopped");
+  EXPECT_EQ(given, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  given.clear();
+  run();
+  EXPECT_EQ(given.size(), 9U);
+  EXPECT_EQ(model.asked, 3U);
+}
+
+TEST(AnswerStore, WhatHasNoEmbeddingIsNotStored) {
+  const test::TemporaryFolder folder;
+  Letters letters;
+  AnswerStore store(folder.path("answers.db"));
+  const auto stored = store.stored(letters);
+  const std::vector<std::string> texts{"!a", "bb", "!a", "c"};
+  for (const int asked : {3, 4}) {
+    const auto [rows, missing] = stored->embed(texts);
+    EXPECT_EQ(missing, (std::map<std::size_t, std::string>{{0, "no: !a"}, {2, "no: !a"}}));
+    EXPECT_EQ(rows.row(1)[0], 2);
+    EXPECT_EQ(rows.row(3)[0], 1);
+    EXPECT_EQ(letters.asked, asked) << "what is there is not asked again, what is not is";
+  }
+  EXPECT_EQ(stored->embed(std::vector<std::string>{"!a"}).missing.size(), 1U);
+}
+
 TEST(AnswerStore, KeepsEmbeddingsToTheBit) {
   const test::TemporaryFolder folder;
   Letters letters;
@@ -154,22 +223,22 @@ TEST(AnswerStore, KeepsEmbeddingsToTheBit) {
   Matrix<float> first;
   {
     AnswerStore store(folder.path("answers.db"));
-    first = store.stored(letters)->embed(texts);
+    first = store.stored(letters)->embed(texts).rows;
     EXPECT_EQ(letters.asked, 1200);
   }
   AnswerStore store(folder.path("answers.db"));
   const auto stored = store.stored(letters);
   EXPECT_EQ(stored->name(), "letters");
-  const Matrix<float> again = stored->embed(texts);
+  const Matrix<float> again = stored->embed(texts).rows;
   EXPECT_EQ(letters.asked, 1200);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(again.row(i)[0], static_cast<float>(i % 1200));
     EXPECT_EQ(again.row(i)[1], first.row(i)[1]);
   }
   texts.emplace_back("new");
-  EXPECT_EQ(stored->embed(texts).rows(), 1301U);
+  EXPECT_EQ(stored->embed(texts).rows.rows(), 1301U);
   EXPECT_EQ(letters.asked, 1201);
-  EXPECT_EQ(stored->embed({}).rows(), 0U);
+  EXPECT_EQ(stored->embed({}).rows.rows(), 0U);
   // Another model under the same name.
   Letters longer(5);
   texts.emplace_back("newer");

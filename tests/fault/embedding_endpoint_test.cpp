@@ -1,4 +1,4 @@
-// Embeddings come in any order and in batches; what is none is an error of one line.
+// Embeddings come in any order and in batches; a text that has none is missing, and a line says why.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "../../src/text/openai_json.hpp"
 #include "harmonia/text/endpoint.hpp"
 #include "support/chat_stand_in.hpp"
 #include "support/model_checks.hpp"
@@ -38,14 +39,9 @@ Reply lengths(const Request& request) {
   return with_body(Json{{"data", data}}.dump());
 }
 
-std::string fails(const Reply& reply, const std::vector<std::string>& texts = {"a", "b"}) {
-  const StandInServer server([&](const Request&) { return reply; });
-  EndpointOptions options = options_for(server);
-  options.retries = 1;
-  const std::string message =
-      message_of(ErrorCode::model, [&] { open_embedding_endpoint(options)->embed(texts); });
-  EXPECT_TRUE(says(message, "endpoint " + options.url + ": "));
-  return message;
+// What is wrong with an answer to two texts.
+std::string fails(const std::string& body) {
+  return message_of(ErrorCode::model, [&] { read_embeddings(body, 2, "endpoint"); });
 }
 
 TEST(EmbeddingEndpoint, GivesARowATextInOrder) {
@@ -64,7 +60,8 @@ TEST(EmbeddingEndpoint, GivesARowATextInOrder) {
   EXPECT_EQ(embedder->name(), "m at " + server.url() + "/v1");
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < 300; ++i) texts.emplace_back(i % 150, 'x');
-  const Matrix<float> rows = embedder->embed(texts);
+  const auto [rows, missing] = embedder->embed(texts);
+  EXPECT_TRUE(missing.empty());
   ASSERT_EQ(rows.rows(), 300U);
   ASSERT_EQ(rows.columns(), 3U);
   for (std::size_t i = 0; i < 300; ++i) {
@@ -74,7 +71,7 @@ TEST(EmbeddingEndpoint, GivesARowATextInOrder) {
   EXPECT_EQ(most, 64U);
   EXPECT_EQ(times.size(), 150U);
   for (const auto& [text, count] : times) EXPECT_EQ(count, 1);
-  EXPECT_EQ(embedder->embed({}).rows(), 0U);
+  EXPECT_EQ(embedder->embed({}).rows.rows(), 0U);
 }
 
 TEST(EmbeddingEndpoint, AsksForFewerWhereSoManyAreRefused) {
@@ -84,7 +81,8 @@ TEST(EmbeddingEndpoint, AsksForFewerWhereSoManyAreRefused) {
   });
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < 100; ++i) texts.emplace_back(i + 1, 'x');
-  const Matrix<float> rows = open_embedding_endpoint(options_for(server))->embed(texts);
+  const auto [rows, missing] = open_embedding_endpoint(options_for(server))->embed(texts);
+  EXPECT_TRUE(missing.empty());
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(rows.row(i)[0], static_cast<float>(i + 1));
 }
 
@@ -98,19 +96,67 @@ TEST(EmbeddingFaults, AreTriedAgain) {
     if (now == 3) reply.bytes = 5;
     return reply;
   });
-  EXPECT_EQ(open_embedding_endpoint(options_for(server))->embed(std::vector<std::string>{"abc"}).row(0)[0],
-            3);
+  const auto embedder = open_embedding_endpoint(options_for(server));
+  EXPECT_EQ(embedder->embed(std::vector<std::string>{"abc"}).rows.row(0)[0], 3);
   EXPECT_EQ(count, 4);
 }
 
+// One text of a hundred is answered so, alone and with others.
+void one_is_missing(const Reply& reply, const std::string& words) {
+  const StandInServer server([&](const Request& request) {
+    return std::ranges::count(inputs(request), std::string(71, 'x')) > 0 ? reply : lengths(request);
+  });
+  EndpointOptions options = options_for(server);
+  options.retries = 1;
+  const auto embedder = open_embedding_endpoint(options);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 100; ++i) texts.emplace_back(i + 1, 'x');
+  const auto [rows, missing] = embedder->embed(texts);
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing.begin()->first, 70U);
+  EXPECT_TRUE(says(missing.at(70), "endpoint " + options.url + ": " + words));
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(rows.row(i)[0], i == 70 ? 0 : static_cast<float>(i + 1));
+  const Embeddings alone = embedder->embed(std::vector<std::string>{texts[70]});
+  EXPECT_EQ(alone.missing.size(), 1U);
+  EXPECT_EQ(alone.rows.columns(), 3U);
+}
+
+TEST(EmbeddingFaults, OneTextThatFailsCostsNoOther) {
+  one_is_missing(with_status(400, R"({"error": "too long"})"), "status 400: too long");
+  one_is_missing(with_status(500, ""), "status 500 after 2 tries");
+  one_is_missing(with_body("nothing"), "its answer is not JSON: 'nothing'");
+}
+
+TEST(EmbeddingFaults, AServerThatIsDownIsNotAskedForEveryText) {
+  const StandInServer server([](const Request&) { return with_status(503, ""); });
+  EndpointOptions options = options_for(server);
+  options.retries = 0;
+  const auto embedder = open_embedding_endpoint(options);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 640; ++i) texts.push_back(std::to_string(i));
+  const auto [rows, missing] = embedder->embed(texts);
+  EXPECT_EQ(missing.size(), 640U);
+  EXPECT_EQ(rows.columns(), 0U);
+  EXPECT_LE(server.requests(), 10 + 126) << "ten requests, one of which is taken apart";
+  const int before = server.requests();
+  embedder->embed(texts);
+  EXPECT_EQ(server.requests(), before + 10);
+}
+
+TEST(EmbeddingFaults, AWrongKeyIsForAll) {
+  const StandInServer server([](const Request&) { return with_status(401, R"({"error": "who are you"})"); });
+  const EndpointOptions options = options_for(server);
+  EXPECT_EQ(message_of(ErrorCode::model,
+                       [&] {
+                         open_embedding_endpoint(options)->embed(std::vector<std::string>{"a", "b"});
+                       }),
+            "endpoint " + options.url + ": status 401: who are you");
+}
+
 TEST(EmbeddingFaults, AreNamed) {
-  EXPECT_TRUE(says(fails(with_status(400, R"({"error": {"message": "too long"}})")), "status 400: too long"));
-  EXPECT_TRUE(says(fails(with_status(401, R"({"error": "who are you"})")), "status 401: who are you"));
-  EXPECT_TRUE(says(fails(with_status(500, "")), "status 500 after 2 tries"));
-  EXPECT_TRUE(says(fails(with_body("nothing")), "its answer is not JSON: 'nothing'"));
-  EXPECT_TRUE(says(fails(with_body("{}")), "its answer's data is null; expected a list of 2"));
+  EXPECT_TRUE(says(fails("{}"), "endpoint: its answer's data is null; expected a list of 2"));
   const auto data = [](const std::string& first, const std::string& second) {
-    return fails(with_body(fmt::format(R"({{"data": [{}, {}]}})", first, second)));
+    return fails(fmt::format(R"({{"data": [{}, {}]}})", first, second));
   };
   const std::string good = R"({"index": 0, "embedding": [1, 2]})";
   EXPECT_TRUE(says(data(good, good), "two embeddings of text 1"));

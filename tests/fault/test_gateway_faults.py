@@ -285,7 +285,8 @@ def test_an_upstream_that_breaks_off_or_is_silent(program):
         answer = gateway.chat("broken")
         assert (answer.status, "closed before" in answer.json()["error"]["message"]) == (502, True)
         answer = gateway.chat("silent")
-        assert (answer.status, "no answer within 0.5 s" in answer.json()["error"]["message"]) == (502, True)
+        assert (answer.status, "no answer within 0.5 s" in answer.json()["error"]["message"]) == (504, True)
+        assert answer.json()["error"]["code"] == "gateway_timeout"
 
 
 def events(*texts: str) -> list[bytes]:
@@ -332,6 +333,42 @@ def test_a_stream_passes_as_it_comes(program):
         for sent in upstream.chats()[1:]:
             assert sent["stream"] is False
             assert "stream_options" not in sent
+
+
+@pytest.mark.parametrize("said", [True, False], ids=["its length is said", "its length is not said"])
+def test_an_answer_that_is_too_long_to_be_measured_passes_in_pieces(program, said):
+    """Its end is written once the client has its beginning, and more than may be measured."""
+    go, longest = threading.Event(), 1 << 24
+    answer_bytes = b'{"id": "chatcmpl-7", "text": "' + b"x" * (longest + 1000) + b'"}'
+    first, rest = answer_bytes[: longest + 100], answer_bytes[longest + 100 :]
+
+    def answer(handler, _request):
+        if said:
+            handler.send_response(200)
+            handler.send_header("Content-Length", str(len(answer_bytes)))
+            handler.end_headers()
+            handler.wfile.write(first)
+            handler.wfile.flush()
+            assert go.wait(60)
+            handler.wfile.write(rest)
+        else:
+            handler.begin_stream("application/json")
+            handler.piece(first)
+            assert go.wait(60)
+            handler.piece(rest)
+            handler.piece(b"")
+
+    with running_upstream(answer, turned(1)) as (url, upstream), running_gateway(program, url, "--embed", url, "--sample", 1, "--budget-ms", 30000) as gateway:
+        connection = gateway.connect()
+        connection.request("POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": "the question"}]}))
+        answer = connection.getresponse()
+        assert answer.read(len(first)) == first
+        go.set()
+        assert answer.read() == rest
+        connection.close()
+        found = gateway.gamma(answer.headers["X-Harmonia-Id"])
+        assert (found["status"], found["reason"]) == ("failed", f"the answer is too long to be measured; expected at most {longest} bytes")
+        assert len(upstream.calls) == 1
 
 
 def test_a_stream_that_breaks_off_breaks_off_for_the_client_too(program):
@@ -384,6 +421,20 @@ def test_ctrl_c_drops_measurements_and_says_so(program):
     assert "3 calls passed on, 3 chosen to be measured; 3 measurements under way or waiting dropped" in gateway.output
 
 
+def test_ctrl_c_does_not_wait_for_connections_that_are_only_kept_open(program):
+    """A server of httplib would wait five seconds for the client's next call."""
+    with running_upstream(right) as (url, _), running_gateway(program, url, "--embed", url) as gateway:
+        kept, unused = gateway.connect(), gateway.connect()
+        kept.request("GET", "/health")
+        assert kept.getresponse().read()
+        unused.connect()
+        gateway.interrupt()
+        assert gateway.process.wait(timeout=4) == 0
+        for connection in (kept, unused):
+            assert connection.sock.recv(1) == b""
+            connection.close()
+
+
 def test_ctrl_c_lets_answers_under_way_end(program):
     go = threading.Event()
     with running_upstream(streaming(go), turned(1)) as (url, _), running_gateway(program, url, "--embed", url) as gateway:
@@ -409,6 +460,8 @@ def test_ctrl_c_lets_answers_under_way_end(program):
     (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--family", "shouting"], "expected one of appended"),
     (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--key-env", "NO_SUCH_KEY"], "--key-env NO_SUCH_KEY: no such variable"),
     (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--key-env", "HOME", "--listen", "0.0.0.0:0"], "expected --gateway-key-env"),
+    (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--header", "NoColon"], "header 1 is not of the form 'Name: value' on one line"),
+    (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--gateway-key-file", "/dev/zero"], "--gateway-key-file /dev/zero: has more than 65536 bytes"),
 ])  # fmt: skip
 def test_bad_options_are_said_in_a_line(harmonia, arguments, said):
     done = harmonia("serve", *arguments, *(["--embed", "http://127.0.0.1:1/v1"] if arguments else []))

@@ -26,7 +26,8 @@ void print_tokens(const std::string& folder, std::size_t most, const std::vector
 
 void print_embeddings(const std::string& folder, std::size_t threads, const std::vector<std::string>& texts) {
   const auto embedder = harmonia::open_local_embedder(folder, threads);
-  const harmonia::Matrix<float> rows = embedder->embed(texts);
+  const auto [rows, missing] = embedder->embed(texts);
+  if (!missing.empty()) throw std::runtime_error(missing.begin()->second);
   std::fwrite(rows.view().data, sizeof(float), rows.rows() * rows.columns(), stdout);
   std::cerr << embedder->name() << '\n';
 }

@@ -42,7 +42,7 @@ inline ChatAnswer said(const std::string& text) {
 class AngleEmbedder final : public Embedder {
  public:
   const std::string& name() const override { return name_; }
-  Matrix<float> embed(std::span<const std::string> texts) override {
+  Embeddings embed(std::span<const std::string> texts) override {
     Matrix<float> rows(texts.size(), 2);
     const std::set<std::string> different(texts.begin(), texts.end());
     EXPECT_EQ(different.size(), texts.size()) << "a text is embedded twice";
@@ -52,7 +52,7 @@ class AngleEmbedder final : public Embedder {
       rows.row(i)[0] = static_cast<float>(std::cos(angle));
       rows.row(i)[1] = static_cast<float>(std::sin(angle));
     }
-    return rows;
+    return {std::move(rows), {}};
   }
 
  private:

@@ -40,8 +40,19 @@ TEST(Conversation, AStreamIsPutTogetherWhereverItIsCut) {
 TEST(Conversation, AStreamWithoutAnEndIsNotKept) {
   StreamedReply reply;
   const std::string much(std::size_t{1} << 20, 'x');
-  for (int i = 0; i < 10; ++i) reply.add(much);
+  for (std::size_t i = 0; i <= kLongestMeasured / much.size(); ++i) reply.add(much);
   EXPECT_TRUE(reply.too_long());
+}
+
+TEST(Conversation, ALastLineNeedsNoEnd) {
+  StreamedReply reply;
+  reply.add(
+      "data: {\"choices\":[{\"delta\":{\"content\":\"Grüß\"}}]}\n\ndata: "
+      "{\"choices\":[{\"delta\":{\"content\":\" Gott\"}}]}");
+  reply.end();
+  EXPECT_EQ(reply.reply().text, "Grüß Gott");
+  reply.end();
+  EXPECT_EQ(reply.reply().text, "Grüß Gott");
 }
 
 TEST(Conversation, AMemberIsAddedAndNoOtherByteChanges) {

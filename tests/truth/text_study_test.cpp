@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "support/expect_error.hpp"
 #include "support/texts.hpp"
 
@@ -21,7 +23,9 @@ std::vector<Prompt> prompts_of(const std::vector<std::string>& texts) {
 const std::vector<Prompt> kPrompts = prompts_of({"First one?", "Second?"});
 
 TEST(TextStudy, AnswersThatMoveByAnAngleGiveThatAngle) {
-  FunctionChat chat([](const ChatQuestion& question) {
+  std::map<std::pair<std::string, std::size_t>, int> asked;
+  FunctionChat chat([&](const ChatQuestion& question) {
+    EXPECT_EQ(++asked[std::pair(question.text, question.repeat)], 1) << "asked twice";
     const bool plain = question.text == "First one?" || question.text == "Second?";
     return said(plain || question.text.starts_with("Second?") ? "0.1" : "0.4");
   });
@@ -41,9 +45,11 @@ TEST(TextStudy, AnswersThatMoveByAnAngleGiveThatAngle) {
   EXPECT_EQ(result.rows[0].answers, std::vector<std::string>(10, "0.4"));
   EXPECT_EQ(result.rows[1].gamma->gamma, 0);
   EXPECT_EQ(result.rows[0].calls, 14U);
-  EXPECT_EQ(result.calls, text_questions(2, options));
-  EXPECT_EQ(result.tokens, 280U);
-  EXPECT_EQ(run.ledger.spent(), 28U);
+  EXPECT_EQ(asked.size(), 27U) << "one variant is there twice";
+  EXPECT_LT(asked.size(), text_questions(2, options));
+  EXPECT_EQ(result.calls, 27U);
+  EXPECT_EQ(result.tokens, 270U);
+  EXPECT_EQ(run.ledger.spent(), 27U);
 }
 
 TEST(TextStudy, RepeatsGiveTheFloorAndFamiliesAreApart) {
@@ -101,6 +107,60 @@ TEST(TextStudy, WhatIsNotAnsweredIsMarkedAndTheRestMeasured) {
   EXPECT_EQ(result.rows[1].refused + result.rows[1].gamma->variants, 60U);
   EXPECT_EQ(result.rows[1].reason, "");
   EXPECT_EQ(result.rows[1].gamma->gamma, 0);
+}
+
+// As AngleEmbedder, but what has a '!' has no embedding.
+class PickyEmbedder final : public Embedder {
+ public:
+  const std::string& name() const override { return angles_.name(); }
+  Embeddings embed(std::span<const std::string> texts) override {
+    Embeddings found = angles_.embed(texts);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      if (texts[i].find('!') != std::string::npos) found.missing.emplace(i, "status 400: no '!'");
+    if (found.missing.size() == texts.size()) found.rows = Matrix<float>(texts.size(), 0);
+    return found;
+  }
+
+ private:
+  AngleEmbedder angles_;
+};
+
+TEST(TextStudy, WhatHasNoEmbeddingIsMarkedAndTheRestMeasured) {
+  // The first prompt's own answer, a third of the second's, and none of the third's but the prompt itself.
+  FunctionChat chat([](const ChatQuestion& question) {
+    if (question.text == "First one?" || question.text.starts_with("A prompt!")) return said("0.5!");
+    const bool third = question.text.starts_with("Second? ") && question.text.back() % 3 == 0;
+    return said(third ? "0.2!" : "0.2");
+  });
+  PickyEmbedder embedder;
+  harmonia::Run run;
+  TextOptions options;
+  options.variants = 30;
+  const std::vector<Prompt> prompts = prompts_of({"First one?", "Second?", "A prompt!", "Fourth!"});
+  const TextResult result = measure_text(chat, embedder, prompts, options, run);
+  EXPECT_FALSE(result.rows[0].gamma);
+  EXPECT_FALSE(result.rows[0].embedded);
+  EXPECT_EQ(result.rows[0].outcome, ChatOutcome::answered);
+  EXPECT_EQ(result.rows[0].reason, "status 400: no '!'");
+  ASSERT_TRUE(result.rows[1].gamma);
+  EXPECT_GT(result.rows[1].failed, 0U);
+  EXPECT_EQ(result.rows[1].failed + result.rows[1].gamma->variants, 30U);
+  EXPECT_EQ(result.rows[1].answers.size(), result.rows[1].gamma->variants);
+  EXPECT_EQ(result.rows[1].gamma->gamma, 0);
+  EXPECT_FALSE(result.rows[2].gamma);
+  ASSERT_TRUE(result.rows[3].gamma) << "its answers have embeddings; itself has none";
+  EXPECT_FALSE(result.rows[3].isotropy);
+  EXPECT_TRUE(result.rows[1].isotropy);
+}
+
+TEST(TextStudy, WithoutAnyEmbeddingThereIsNoStudy) {
+  FunctionChat chat([](const ChatQuestion&) { return said("0.5!"); });
+  PickyEmbedder embedder;
+  harmonia::Run run;
+  TextOptions options;
+  options.isotropy = false;
+  test::expect_error(ErrorCode::model, "status 400: no '!'",
+                     [&] { measure_text(chat, embedder, kPrompts, options, run); });
 }
 
 TEST(TextStudy, OptionsThatMakeNoStudyAreRefused) {

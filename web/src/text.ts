@@ -114,7 +114,7 @@ function rankings(result: Result): HTMLElement | null {
         h("p", { class: "lead" }, `${text(ranking.family) ?? ""}: ${order.join(", then ")}${order.length === 1 ? ", which cannot be ordered" : ""}.`),
         brackets(
           `differences of gamma, ${text(ranking.family) ?? ""}`,
-          "difference of mean γ",
+          `difference of mean γ (${text(ranking.convention) ?? text(result.options.convention) ?? "angle"})`,
           list(ranking.pairs).map((value) => {
             const pair = fields(value);
             return { name: `${text(pair.a) ?? ""} − ${text(pair.b) ?? ""}`, middle: number(pair.difference), low: number(pair.low), high: number(pair.high), detail: counted(number(pair.rows) ?? 0, "prompt"), strong: text(pair.verdict) !== "indistinguishable" };

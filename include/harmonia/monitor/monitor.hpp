@@ -17,15 +17,15 @@ namespace harmonia {
 /// How a stream is watched.
 struct MonitorOptions {
   DetectorOptions detectors;
-  std::uint64_t window = 1000;       ///< positions of a window
-  double share = 1;                  ///< of the rows that is measured
-  double calls_per_second = 0;       ///< of the model, at most: beyond it, rows are sampled; 0: no limit
-  std::uint64_t quiet_rows = 500;    ///< measured rows that have to be as in the baseline for an alert to end
-  std::size_t alert_rows = 50;       ///< that an alert shows
-  std::uint64_t back_rows = 20;      ///< of them, for which a change that brings gamma back is looked for
-  std::uint64_t back_calls = 20000;  ///< of the model, at most, to find one
-  std::uint64_t seed = 1;            ///< of sampling and ties
-  std::string about;                 ///< kept in the file as it is, for who reads it
+  std::uint64_t window = 1000;     ///< positions of a window
+  double share = 1;                ///< of the rows that is measured
+  double calls_per_second = 0;     ///< of the model, at most: beyond it, rows are sampled; 0: no limit
+  std::uint64_t quiet_rows = 500;  ///< measured rows that have to be as in the baseline for an alert to end
+  std::size_t alert_rows = 50;     ///< that an alert shows
+  std::uint64_t back_rows = 20;    ///< of them, for which a change that brings gamma back is looked for
+  std::uint64_t back_calls = 200000;  ///< of the model, at most, to find these
+  std::uint64_t seed = 1;             ///< of sampling and ties
+  std::string about;                  ///< kept in the file as it is, for who reads it
 };
 
 /// What became of a batch.

@@ -28,6 +28,9 @@ struct ConversationOptions {
   std::uint64_t seed = 1;
 };
 
+/// Bytes that a call, and its answer, may have to be measured; what is longer is passed on all the same.
+constexpr std::size_t kLongestMeasured = std::size_t{1} << 24;
+
 /// A call of /chat/completions that was answered.
 struct ConversationTask {
   std::string call;                  ///< the body that the client sent
@@ -39,9 +42,10 @@ struct ConversationTask {
 /// What was measured of it, or why not.
 struct ConversationGamma {
   std::optional<TextGamma> gamma;
-  std::string reason;                   ///< in a line, if there is no gamma
-  std::size_t refused = 0, failed = 0;  ///< variants without an answer: not taken, and all others
-  std::size_t cut = 0;  ///< answers to variants that ended at the number of tokens, not by themselves
+  std::string reason;  ///< in a line, if there is no gamma
+  std::size_t refused = 0,
+              failed = 0;  ///< variants without an answer that can be used: not taken, and all others
+  std::size_t cut = 0;     ///< answers to variants that ended at the number of tokens, not by themselves
   std::uint64_t calls = 0, tokens = 0;
 };
 
@@ -76,7 +80,7 @@ struct ChatReply {
   std::string text;
 };
 
-/// Reads an answer that came whole; none if it is no answer to a chat.
+/// Reads an answer that came whole; none if it is no answer to a chat, or longer than kLongestMeasured.
 std::optional<ChatReply> read_chat_reply(std::string_view body);
 
 /// Puts an answer together that comes as a stream of server-sent events.
@@ -84,6 +88,8 @@ class StreamedReply {
  public:
   /// Takes further bytes of the stream, cut anywhere.
   void add(std::string_view bytes);
+  /// The stream has ended: takes a last line that has no end of its own.
+  void end();
   /// The first choice's text so far.
   const ChatReply& reply() const { return reply_; }
   /// Whether it is longer than is kept: then it is cut.

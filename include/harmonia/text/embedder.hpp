@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,15 +10,24 @@
 
 namespace harmonia {
 
-/// Anything that gives texts a place in a space where what means the same is near.
+/// Embeddings of texts.
+struct Embeddings {
+  Matrix<float> rows;                          ///< one a text, in order; zeros where it has none
+  std::map<std::size_t, std::string> missing;  ///< texts without one, by place, and why, in a line
+};
+
+/// Anything that gives texts a place in a space where what means the same is near. One call at a time.
 class Embedder {
  public:
   virtual ~Embedder() = default;
   /// What results call it; embeddings of one name can be compared.
   virtual const std::string& name() const = 0;
-  /// One row a text, in order; the same text gives the same bits within one call. Throws Error(model) if a
-  /// text has no embedding, or one with numbers that are not finite, or only zeros.
-  virtual Matrix<float> embed(std::span<const std::string> texts) = 0;
+  /// The same text gives the same bits within one call. A text that cannot be embedded is missing, as is one
+  /// whose numbers are not finite, or only zeros. Throws Error(model) for what is true of all texts, such as
+  /// a wrong key.
+  virtual Embeddings embed(std::span<const std::string> texts) = 0;
+  /// Whether it is known to take only the beginning of the text.
+  virtual bool cuts(const std::string& /*text*/) const { return false; }
 };
 
 /// Sentences through all-MiniLM-L6-v2 (ONNX Runtime) in this process. folder: holds one

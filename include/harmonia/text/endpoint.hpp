@@ -28,6 +28,10 @@ struct EndpointOptions {
   std::stop_token stop;
 };
 
+/// The address that a chat endpoint is known by, however it is written: without a slash or /chat/completions
+/// at its end. Throws Error(usage) for options that cannot be used.
+std::string endpoint_base(const EndpointOptions& options);
+
 /// What may be spent in all; shared by the models of a run, which are asked from one thread.
 struct ChatBudget {
   std::uint64_t calls = 0;  ///< that were made; further tries count
@@ -41,14 +45,17 @@ struct ChatBudget {
 /// Chat completions over libcurl's multi interface: as many requests in flight as allowed, connections kept.
 /// 429, 5xx, lost connections and answers that cannot be read are tried again after 100 ms, 200 ms, …, or
 /// what Retry-After asks for but no longer than the time-out, while others go on; a time-out is tried again
-/// once. 400, 413 and 422 are refusals of the text. What is true of all texts, a wrong key or an unknown
+/// once. 400, 413 and 422 are refusals of the text, but one that names max_completion_tokens:
+/// that is sent instead of max_tokens from then on. What is true of all texts, a wrong key or an unknown
 /// model (3xx, 401 to 405) or a server that was never reached, throws Error(model). One call at a time.
 /// budget: must outlive the chat. Throws Error(usage) for options that cannot be used.
 std::unique_ptr<Chat> open_chat_endpoint(const EndpointOptions& options, const ChatParameters& parameters,
                                          ChatBudget& budget);
 
-/// The /embeddings of an endpoint, up to 64 texts a request, fewer where it refuses as many. Tries again as a
-/// chat does; throws Error(model) for what then has no embedding.
+/// The /embeddings of an endpoint, up to 64 texts a request. Tries again as a chat does. What then fails is
+/// asked for in halves, and halves of these, until the texts that have no embedding are known; but not after
+/// a time-out or 429. Where nothing in a request that was taken apart had one, and it was not refused, the
+/// server is down: what else fails is missing, until an answer comes.
 std::unique_ptr<Embedder> open_embedding_endpoint(const EndpointOptions& options);
 
 }  // namespace harmonia

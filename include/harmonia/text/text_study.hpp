@@ -26,8 +26,8 @@ struct TextOptions {
   double confidence = 0.95;
 };
 
-/// Questions to a model: (1 + repeats + families · variants) a prompt; fewer where a family has no variants
-/// of a prompt.
+/// Questions to a model at most: (1 + repeats + families · variants) a prompt; fewer where a family has no
+/// variants of a prompt, or some of them are alike.
 std::uint64_t text_questions(std::size_t prompts, const TextOptions& options);
 
 /// One prompt in one family.
@@ -37,12 +37,13 @@ struct TextRow {
   ChatOutcome outcome = ChatOutcome::unasked;  ///< of the prompt's own question
   std::string reason;                          ///< in a line, if there is no value
   std::string answer;                          ///< to the prompt itself
+  bool embedded = true;                        ///< whether that answer has an embedding, if there is one
   std::optional<TextGamma> gamma;              ///< none without an answer and two of its variants'
   std::vector<double> settling;                ///< gamma of the first 2, 3, … variants
   std::optional<double> isotropy;       ///< cosine of the prompt's embedding with the mean of its variants'
-  std::vector<std::string> variants;    ///< that were answered
+  std::vector<std::string> variants;    ///< that were answered, by a text that has an embedding
   std::vector<std::string> answers;     ///< to them, in order
-  std::size_t refused = 0, failed = 0;  ///< variants without an answer: not taken, and all others
+  std::size_t refused = 0, failed = 0;  ///< variants without one: not taken, and all others
   std::uint64_t calls = 0,
                 tokens = 0;  ///< of this family; in the first one also of the prompt and its repeats
 };
@@ -52,12 +53,13 @@ struct TextResult {
   std::string model;
   std::vector<TextRow> rows;  ///< by prompt, then family
   std::uint64_t calls = 0, tokens = 0;
+  std::size_t cut = 0;  ///< answers of which the embedder takes only the beginning
 };
 
-/// Asks a model about every prompt, its repeats and its variants, embeds the answers and measures their
-/// angles. Every text is embedded once, so that identical answers give exactly 0. A prompt that cannot be
-/// measured is marked, and the rest goes on. Progress counts prompts and calls. Throws Error(usage) for fewer
-/// than two variants or no family.
+/// Asks a model about every prompt, its repeats and its variants, each text once, embeds the answers and
+/// measures their angles. Every text is embedded once, so that identical answers give exactly 0. A prompt
+/// that cannot be measured is marked, and the rest goes on. Progress counts prompts and calls. Throws
+/// Error(usage) for fewer than two variants or no family, Error(model) if no text at all could be embedded.
 TextResult measure_text(Chat& chat, Embedder& embedder, std::span<const Prompt> prompts,
                         const TextOptions& options, Run& run);
 

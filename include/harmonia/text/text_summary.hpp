@@ -40,12 +40,13 @@ std::vector<TextFamilySummary> summarise_text(const TextResult& result, const Te
 /// Several models on the same prompts and the same variants of them, in one family.
 struct TextRanking {
   PromptFamily family = PromptFamily::appended;
+  AngleConvention convention = AngleConvention::angle;  ///< of the differences
   std::vector<ComparedPair> pairs;  ///< with probability >= confidence all their intervals hold together
   std::vector<std::vector<std::size_t>> groups;  ///< steadiest first, models that cannot be ordered together
 };
 
 /// Compares models in pairs over the prompts that both have a value for. angles: in which convention gamma is
-/// compared.
+/// compared; instead of `sin`, which is less for larger angles beyond 90 degrees, by the angle itself.
 TextRanking rank_text(std::span<const TextResult> results, PromptFamily family, AngleConvention angles,
                       double confidence);
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "harmonia/core/error.hpp"
+
 namespace harmonia {
 
 /// A header of a request or an answer.
@@ -14,6 +16,11 @@ using HttpHeader = std::pair<std::string, std::string>;
 /// Whether a proxy passes the header on: not what concerns one connection (Connection, Transfer-Encoding, …),
 /// nor Host and Content-Length, which every connection has its own of. [RFC 9110, section 7.6.1]
 bool is_passed_on(std::string_view header);
+
+/// The upstream was silent for longer than it may be: Error(model).
+struct UpstreamSilent final : Error {
+  explicit UpstreamSilent(const std::string& message) : Error(ErrorCode::model, message) {}
+};
 
 /// Where requests are passed on to.
 struct UpstreamOptions {
@@ -41,7 +48,7 @@ class UpstreamAnswer {
   /// In their order.
   const std::vector<HttpHeader>& headers() const;
   /// Appends what has come since, at the latest after a tenth of a second: then it may be nothing. False: all
-  /// has come. Throws Error(model) if the answer breaks off.
+  /// has come. Throws Error(model) if the answer breaks off, UpstreamSilent if no more of it comes.
   bool read(std::string& bytes);
 
  private:
@@ -63,7 +70,8 @@ class Upstream {
 
   /// What errors call it.
   const std::string& name() const;
-  /// Sends the request and waits for the head of the answer. Throws Error(model) if none comes.
+  /// Sends the request and waits for the head of the answer. Throws Error(model) if none comes,
+  /// UpstreamSilent if that is for want of time.
   std::unique_ptr<UpstreamAnswer> send(const UpstreamRequest& request);
 
  private:

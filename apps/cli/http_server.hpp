@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace harmonia {
+
+/// A request to a server of this program.
+struct HttpRequest {
+  std::string method, path;                           ///< path: decoded, without the query
+  std::string rest;                                   ///< of the path, what the '*' of its route stands for
+  std::map<std::string, std::string> headers, query;  ///< names of headers in lower case; the first of a name
+  std::string body;
+  std::string client;  ///< address
+
+  /// Empty if it was not sent.
+  std::string header(const std::string& name) const {
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string() : found->second;
+  }
+};
+
+/// The answer to it.
+struct HttpReply {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  /// Instead of a body: the next piece, again and again. Waits itself, about half a second at most. Empty:
+  /// nothing new; none: that was all.
+  std::function<std::optional<std::string>()> next;
+};
+
+/// A reply {"error": {"message": …}}.
+HttpReply http_error(int status, std::string_view message);
+
+/// Who answers what. Called by many threads at once.
+struct HttpRoute {
+  std::string method, path;  ///< the path as it is, or PREFIX/* with one more part
+  /// Looks at a request before its body is read. A reply: that is the answer.
+  std::function<std::optional<HttpReply>(const HttpRequest&)> admit;
+  std::function<HttpReply(const HttpRequest&)> answer;
+};
+
+/// What one client, or many at once, may take.
+struct HttpLimits {
+  std::size_t body = std::size_t{16} << 20;    ///< bytes of a request's body
+  std::size_t head = std::size_t{32} << 10;    ///< bytes of its head
+  std::size_t connections = 256;               ///< at the same time, a thread each; as many may wait
+  double head_seconds = 5, body_seconds = 60;  ///< in which all of it has to come
+  double idle_seconds = 10;                    ///< between two requests
+};
+
+/// How it listens.
+struct HttpOptions {
+  std::string host = "127.0.0.1";
+  int port = 0;  ///< 0: one that is free
+  HttpLimits limits;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< of every reply
+  /// Told of every reply, those to requests that could not be read included. Called by many threads at once.
+  std::function<void(const HttpRequest&, int status)> replied = [](const HttpRequest&, int) {};
+};
+
+/// HOST:PORT, [IPv6]:PORT, or the port alone.
+struct ListenAddress {
+  std::string host = "127.0.0.1";
+  int port = 0;
+};
+/// Throws Error(usage) if it is none.
+ListenAddress read_listen_address(const std::string& text);
+/// Whether only this machine reaches it.
+bool is_loopback(const std::string& host);
+
+/// Whether the header Authorization has this bearer token. The time it takes says nothing about the key.
+bool has_bearer(const HttpRequest& request, const std::string& key);
+/// The same of any text.
+bool is_same_secret(const std::string& text, const std::string& key);
+
+/// An HTTP/1.1 server on threads of its own, from when it is made until it is destroyed. Nothing is served
+/// from files.
+class HttpServer {
+ public:
+  /// Throws Error(usage) if it cannot listen.
+  HttpServer(const HttpOptions& options, std::vector<HttpRoute> routes);
+  /// Waits for answers under way.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// http://HOST:PORT
+  const std::string& address() const;
+
+ private:
+  class Listener;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace harmonia

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harmonia/report/monitor_report.hpp"
+
+namespace harmonia {
+
+/// What a server has answered.
+struct ServerCounts {
+  std::array<std::uint64_t, 6> replies{};  ///< by the hundreds of their status
+  std::uint64_t refused_batches = 0;       ///< because too many rows waited
+  std::uint64_t pages = 0;                 ///< that are kept up to date at present
+};
+
+/// The most models that are labelled; further ones are left out.
+constexpr std::size_t kLabelledModels = 100;
+
+/// All of it as Prometheus reads it. Labels are the models' names and the regions' numbers, never something
+/// that a client sent.
+std::string monitor_metrics(const std::vector<WatchedModel>& models, const ServerCounts& counts);
+/// Its media type.
+constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+}  // namespace harmonia

@@ -1,0 +1,20 @@
+# librdkafka, where it is installed (Debian: librdkafka-dev). Sets HARMONIA_HAS_KAFKA and HARMONIA_RDKAFKA_TARGET.
+set(HARMONIA_HAS_KAFKA FALSE)
+set(HARMONIA_RDKAFKA_TARGET "")
+if(NOT HARMONIA_WITH_KAFKA)
+  message(STATUS "HARMONIA_WITH_KAFKA is off: Kafka topics are left out")
+  return()
+endif()
+
+find_path(RDKAFKA_INCLUDE_DIR librdkafka/rdkafka.h)
+find_library(RDKAFKA_LIBRARY rdkafka)
+mark_as_advanced(RDKAFKA_INCLUDE_DIR RDKAFKA_LIBRARY)
+if(NOT RDKAFKA_INCLUDE_DIR OR NOT RDKAFKA_LIBRARY)
+  message(STATUS "librdkafka is not found: Kafka topics are left out (scripts/setup.sh build installs it)")
+  return()
+endif()
+add_library(rdkafka::rdkafka UNKNOWN IMPORTED)
+set_target_properties(rdkafka::rdkafka PROPERTIES IMPORTED_LOCATION ${RDKAFKA_LIBRARY}
+  INTERFACE_INCLUDE_DIRECTORIES ${RDKAFKA_INCLUDE_DIR})
+set(HARMONIA_HAS_KAFKA TRUE)
+set(HARMONIA_RDKAFKA_TARGET rdkafka::rdkafka)

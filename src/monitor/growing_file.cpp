@@ -1,0 +1,221 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "batch_builder.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/sha256.hpp"
+#include "harmonia/core/text.hpp"
+#include "harmonia/monitor/text_stream.hpp"
+#include "line_buffer.hpp"
+
+namespace harmonia {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick{50};    // between looks at a file's end
+constexpr milliseconds kGrace{500};  // for a writer that has not noticed that its file was moved away
+constexpr std::size_t kNameLength = 16;
+
+class GrowingFile final : public RowStream {
+ public:
+  GrowingFile(std::string path, const std::vector<std::string>& features, const TextStreamOptions& options)
+      : path_(std::move(path)),
+        follow_(options.follow),
+        note_(options.note),
+        reader_(features, {path_, options.form, true, options.id}),
+        builder_(features.size()) {}
+  ~GrowingFile() override { close(); }
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  void start(const StreamPositions& kept) override { positions_ = kept; }
+
+  Arrival next(StreamBatch& batch, milliseconds wait) override {
+    const auto deadline = Clock::now() + wait;
+    for (;;) {
+      if (take_lines()) {
+        batch = builder_.end(position_);
+        positions_[partition_] = position_;
+        return Arrival::rows;
+      }
+      if (ended_) return Arrival::end;
+      const bool more = fill();
+      if (Clock::now() >= deadline) return Arrival::nothing;  // many lines may have been skipped
+      if (!more && !ended_ && !rest_is_line_)
+        std::this_thread::sleep_for(std::min<Clock::duration>(kTick, deadline - Clock::now()));
+    }
+  }
+
+  void kept(const StreamBatch& /*batch*/, bool /*fresh*/) override {}
+
+ private:
+  // Puts whole lines into a batch; false if there was no row.
+  bool take_lines() {
+    builder_.begin(partition_, position_);
+    std::string_view line;
+    while (builder_.size() < BatchBuilder::kMost && lines_.next(line)) take(line);
+    if (builder_.size() < BatchBuilder::kMost && rest_is_line_) {
+      take(lines_.rest());
+      lines_.clear();
+      rest_is_line_ = false;
+    }
+    return builder_.size() > 0;
+  }
+
+  void take(std::string_view line) {
+    if (!partition_.empty() && position_ < skip_) {
+      if (!trim(line).empty()) ++position_;
+      return;
+    }
+    const LineKind kind = reader_.read(line, row_);
+    if (kind == LineKind::blank) return;
+    if (partition_.empty()) first_lines_.append(line).push_back('\n');
+    if (kind == LineKind::header) return;
+    if (partition_.empty()) {
+      know_file();
+      if (skip_ > 0) {
+        ++position_;
+        return;
+      }
+    }
+    if (builder_.size() == 0) builder_.begin(partition_, position_);
+    builder_.add(position_++, row_);
+  }
+
+  // Its header and first row are there: which file it is.
+  void know_file() {
+    partition_ = sha256_hex(first_lines_).substr(0, kNameLength);
+    first_lines_.clear();
+    const auto found = positions_.find(partition_);
+    skip_ = found == positions_.end() ? 0 : found->second;
+    if (found == positions_.end() && !positions_.empty() && !followed_)
+      note(fmt::format(
+          "{} is none of the files that are kept: it is read from its beginning; what was added to "
+          "the one before it, after it was read last, is not counted",
+          path_));
+    followed_ = true;
+  }
+
+  // Reads on; false if nothing came, and then looks at what became of the file.
+  bool fill() {
+    if (descriptor_ < 0 && !open()) return false;
+    const std::span<char> room = lines_.room();
+    const ssize_t count = ::read(descriptor_, room.data(), room.size());
+    if (count < 0 && errno != EINTR) fail(errno);
+    if (count > 0) {
+      lines_.add(static_cast<std::size_t>(count));
+      read_ += static_cast<std::uint64_t>(count);
+      return true;
+    }
+    if (count == 0) at_file_end();
+    return false;
+  }
+
+  void at_file_end() {
+    check_length();
+    struct stat here {};
+    if (::fstat(descriptor_, &here) != 0) fail(errno);
+    if (!follow_) {
+      rest_is_line_ = ended_ = true;
+    } else if (static_cast<std::uint64_t>(here.st_size) < read_) {
+      note(fmt::format("{} was cut: it is read from its beginning", path_));
+      close();
+    } else if (!moved_at_ && was_moved(here)) {
+      moved_at_ = Clock::now();
+    } else if (moved_at_ && Clock::now() >= *moved_at_ + kGrace) {
+      rest_is_line_ = !lines_.rest().empty();  // nobody will end it
+      if (!rest_is_line_) close();
+    }
+  }
+
+  // Whether another file is in its place.
+  bool was_moved(const struct stat& here) const {
+    struct stat there {};
+    return ::stat(path_.c_str(), &there) == 0 && (there.st_ino != here.st_ino || there.st_dev != here.st_dev);
+  }
+
+  // All of the file was read: it has as many rows as are kept of it.
+  void check_length() const {
+    const std::uint64_t rows = position_ + (trim(lines_.rest()).empty() ? 0 : 1);
+    if (!partition_.empty() && rows < skip_)
+      throw Error(ErrorCode::input,
+                  fmt::format("{} has {}, and {} of it are kept: it was cut; give the whole file, or start "
+                              "with new state",
+                              path_, counted(rows, "row"), skip_));
+  }
+
+  bool open() {
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0 && follow_ && errno == ENOENT) {
+      if (!std::exchange(waiting_, true)) note(fmt::format("waiting for {}: there is no such file", path_));
+      return false;
+    }
+    if (descriptor_ < 0) fail(errno);
+    waiting_ = false;
+    struct stat here {};
+    if (::fstat(descriptor_, &here) != 0) fail(errno);
+    if (!S_ISREG(here.st_mode))
+      throw Error(ErrorCode::input, fmt::format("{} is no file; a pipe is read as standard input", path_));
+    return true;
+  }
+
+  void close() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+    lines_.clear();
+    reader_.start_over();
+    partition_.clear();
+    first_lines_.clear();
+    position_ = skip_ = read_ = 0;
+    moved_at_.reset();
+  }
+
+  [[noreturn]] void fail(int reason) const {
+    if (reason == ENOENT) throw Error(ErrorCode::input, fmt::format("{}: no such file", path_));
+    throw Error(ErrorCode::input, fmt::format("{}: {}", path_, std::generic_category().message(reason)));
+  }
+  void note(const std::string& text) const {
+    if (note_) note_(text);
+  }
+
+  std::string path_;
+  bool follow_;
+  Note note_;
+  RowReader reader_;
+  BatchBuilder builder_;
+  LineBuffer lines_{RowReader::kLongestLine};
+  ReadRow row_;
+  StreamPositions positions_;  // kept, and read since
+  int descriptor_ = -1;
+  std::uint64_t read_ = 0;      // bytes
+  std::string partition_;       // of the file; empty: its first row is not there yet
+  std::string first_lines_;     // until then
+  std::uint64_t position_ = 0;  // of the next row
+  std::uint64_t skip_ = 0;      // rows that are kept
+  bool waiting_ = false;        // for the file to be there
+  bool followed_ = false;       // a file was read
+  bool rest_is_line_ = false;   // a line that has no end is whole
+  bool ended_ = false;
+  std::optional<Clock::time_point> moved_at_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowStream> open_growing_file(const std::string& path,
+                                             const std::vector<std::string>& features,
+                                             const TextStreamOptions& options) {
+  return std::make_unique<GrowingFile>(path, features, options);
+}
+
+}  // namespace harmonia

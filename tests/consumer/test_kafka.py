@@ -1,0 +1,199 @@
+"""Against a real Kafka broker: every row is counted once, whatever is killed, and alerts arrive."""
+
+import contextlib
+import json
+import random
+import subprocess
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from support.kafka_broker import KafkaBroker
+
+WINDOW = 500
+PARTITIONS = 4
+PATIENCE = 300  # seconds until a test gives up waiting
+
+
+@pytest.fixture(scope="module")
+def tools(build_dir: Path) -> Path:
+    folder = build_dir / "tests"
+    if not (folder / "harmonia_kafka_counter").is_file():
+        pytest.skip("this build has no Kafka (librdkafka-dev)")
+    return folder
+
+
+@pytest.fixture()
+def broker(tools: Path, kafka_jars: Path, tmp_path: Path):
+    place = tmp_path / "broker"
+    place.mkdir()
+    with KafkaBroker(kafka_jars, place) as running:
+        yield running
+
+
+def kafka_tool(tools: Path, broker: KafkaBroker, *arguments, **keywords) -> str:
+    done = subprocess.run([tools / "harmonia_kafka_tool", broker.address, *map(str, arguments)], capture_output=True,
+                          text=True, timeout=PATIENCE, **keywords)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Counter:
+    """A process that reads the topic into a journal, as a monitor into its file."""
+
+    def __init__(self, tools: Path, broker: KafkaBroker, place: Path, name: str):
+        self.command = [tools / "harmonia_kafka_counter", broker.address, "rows", "monitors", str(WINDOW), place / f"{name}.journal"]
+        self.journal = Path(self.command[-1])
+        self.notes = place / f"{name}.notes"
+        self.process = None
+
+    def start(self) -> None:
+        with open(self.notes, "a") as notes:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stderr=notes)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process = None
+
+    def stop(self) -> None:
+        """In an orderly way, so that its partitions are handed on at once."""
+        assert self.process.poll() is None, self.notes.read_text()
+        self.process.stdin.close()
+        assert self.process.wait(PATIENCE) == 0, self.notes.read_text()
+        self.process = None
+
+    def windows(self) -> dict:
+        """What it counted: (partition, window) → offset → value."""
+        windows = defaultdict(dict)
+        text = self.journal.read_text() if self.journal.exists() else ""
+        for line in text[: text.rfind("\n") + 1].splitlines():
+            partition, first, following, *rows = line.split()
+            for row in rows:
+                offset, value = row.split(":")
+                assert int(first) <= int(offset) < int(following), line
+                window = windows[partition, int(offset) // WINDOW]
+                assert offset not in window, f"{offset} of {partition} was counted twice by one monitor"
+                window[offset] = value
+        return windows
+
+
+def merged(counters: list[Counter]) -> dict:
+    """Every window once, as `harmonia monitor --merge` has it: of several the longest, which holds the others."""
+    longest: dict = {}
+    for counter in counters:
+        for key, window in counter.windows().items():
+            other = longest.get(key, {})
+            short, long = sorted([window, other], key=lambda one: max(map(int, one), default=-1))
+            assert short.items() <= long.items(), f"window {key}: the longer does not hold the shorter"
+            longest[key] = long
+    rows = {}
+    for (partition, _), window in longest.items():
+        rows.update({(partition, int(offset)): value for offset, value in window.items()})
+    return rows
+
+
+class Rows:
+    """Rows that are produced: every partition gets consecutive offsets, and now and then what is no row."""
+
+    def __init__(self):
+        self.expected: dict = {}
+        self.ends = [0] * PARTITIONS
+        self.number = 0
+
+    def make(self, count: int) -> str:
+        lines = []
+        for _ in range(count):
+            partition = self.number % PARTITIONS
+            value = {17: "", 41: " nonsense", 43: ' {"number": "text", "other": 1}'}.get(self.number % 50)
+            if value is None:
+                forms = [f"[{self.number}, 0]", f'{{"other": null, "number": {self.number}, "id": "a"}}', f"{self.number},1.5"]
+                value = " " + forms[self.number % 3]
+                self.expected[f"rows/{partition}", self.ends[partition]] = str(self.number)
+            else:
+                self.expected[f"rows/{partition}", self.ends[partition]] = "!"
+            lines.append(f"{partition}{value}\n")
+            self.ends[partition] += 1
+            self.number += 1
+        return "".join(lines)
+
+
+def wait_for(counters: list[Counter], rows: Rows) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while len(merged(counters)) < len(rows.expected):
+        for counter in counters:
+            assert counter.process is None or counter.process.poll() is None, counter.notes.read_text()
+        assert time.monotonic() < deadline, (len(merged(counters)), len(rows.expected), [c.notes.read_text() for c in counters])
+        time.sleep(0.3)
+
+
+@pytest.fixture()
+def counters(tools: Path, broker: KafkaBroker, tmp_path: Path):
+    """Two, not started. Whatever runs at the end is killed."""
+    two = [Counter(tools, broker, tmp_path, name) for name in ("a", "b")]
+    yield two
+    for counter in two:
+        if counter.process is not None:
+            counter.kill()
+
+
+def test_every_row_is_counted_once(tools, broker, counters):
+    """Ten kills of monitors, re-balances between two, and a broker that is killed, stopped and started."""
+    draw = random.Random(8)
+    rows = Rows()
+    kafka_tool(tools, broker, "create", "rows", PARTITIONS)
+
+    def produce(count: int) -> None:
+        kafka_tool(tools, broker, "produce", "rows", input=rows.make(count))
+
+    first, second = counters
+    produce(1777)
+    first.start()
+    kills = 0
+    while kills < 10:
+        produce(draw.randrange(200, 1500))
+        time.sleep(draw.uniform(0, 2))
+        if kills == 2:
+            second.start()  # from here on two share the partitions
+        victim = draw.choice([one for one in counters if one.process is not None])
+        victim.kill()
+        kills += 1
+        if kills == 5:
+            broker.kill()
+            time.sleep(1)
+            broker.start()
+        time.sleep(draw.uniform(0, 1))
+        victim.start()
+    wait_for(counters, rows)
+
+    second.stop()  # an orderly re-balance, and back
+    produce(900)
+    wait_for(counters, rows)
+    second.start()
+    broker.stop()
+    time.sleep(2)
+    broker.start()
+    produce(900)
+    wait_for(counters, rows)
+    for counter in counters:
+        counter.stop()
+    assert merged(counters) == rows.expected
+    assert "no broker of" in first.notes.read_text() + second.notes.read_text()
+    assert "messages come again" in first.notes.read_text() + second.notes.read_text()
+    assert all(counter.windows() for counter in counters)  # both had their share
+
+
+def test_alerts_arrive_although_the_broker_was_away(tools, broker):
+    kafka_tool(tools, broker, "create", "alerts", 1)
+    broker.kill()
+    sender = subprocess.Popen([tools / "harmonia_kafka_counter", broker.address, "alerts"], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with contextlib.closing(sender.stdin) as lines:
+        lines.write("".join(json.dumps({"id": i}) + "\n" for i in range(5)))
+    broker.start()
+    assert sender.stdout.read() == "5 sent, 0 failed\n"
+    assert sender.wait(PATIENCE) == 0
+    read = kafka_tool(tools, broker, "read", "alerts", 5)
+    assert [json.loads(line)["id"] for line in read.splitlines()] == list(range(5))
