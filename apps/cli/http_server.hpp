@@ -22,7 +22,10 @@ struct HttpRequest {
   std::string client;  ///< address
 
   /// Empty if it was not sent.
-  std::string header(std::string_view name) const;
+  std::string header(const std::string& name) const {
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string() : found->second;
+  }
 };
 
 /// The answer to it.

@@ -17,6 +17,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "map_command.hpp"
+#include "monitor_command.hpp"
 #include "persistence_command.hpp"
 #include "project_command.hpp"
 #include "report_command.hpp"
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
     harmonia::add_map_command(program, argc, argv);
     harmonia::add_attack_command(program, argc, argv);
     harmonia::add_baseline_command(program, argc, argv);
+    harmonia::add_monitor_command(program);
     harmonia::add_text_command(program, argc, argv);
     harmonia::add_train_command(program);
     harmonia::add_project_command(program);

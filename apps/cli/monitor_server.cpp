@@ -128,7 +128,7 @@ class MonitorServer::Site {
     };
     add("GET", "/", everybody, &Site::page);
     add(
-        "POST", "/login", [this](const HttpRequest& request) { return admit_form(request); }, &Site::log_in);
+        "POST", "/login", [](const HttpRequest& request) { return admit_form(request); }, &Site::log_in);
     add("POST", "/logout", everybody, &Site::log_out);
     add("GET", "/api/status", reader, &Site::status);
     add("GET", "/api/alerts/*", reader, &Site::alert);
@@ -206,7 +206,7 @@ class MonitorServer::Site {
     } else if (!has_session(request)) {
       return page_reply(login_page(false), 401);
     }
-    return page_reply(monitor_page(), 200);
+    return page_reply(monitor_page(!options_.read_key.empty()), 200);
   }
 
   HttpReply log_in(const HttpRequest& request) {

@@ -147,7 +147,7 @@ void bind_model(nb::module_& m) {
       [](const std::string& address, const std::vector<double>& example, const std::string& kind,
          const std::vector<std::string>& headers, const std::string& ca_file, const std::string& output_name,
          double timeout, int retries, bool binary, bool missing, bool margin, const AskedImages& images,
-         const std::string& device) {
+         const std::string& device, bool fast_path) {
         return open_address(address,
                             {.kind = kind,
                              .headers = headers,
@@ -159,11 +159,12 @@ void bind_model(nb::module_& m) {
                              .binary = binary,
                              .takes_missing = missing,
                              .device = device,
+                             .fast_path = fast_path,
                              .margin = margin},
                             example, images);
       },
       "address"_a, "example"_a, "kind"_a, "headers"_a, "ca_file"_a, "output_name"_a, "timeout"_a, "retries"_a,
-      "binary"_a, "missing"_a, "margin"_a, "images"_a, "device"_a);
+      "binary"_a, "missing"_a, "margin"_a, "images"_a, "device"_a, "fast_path"_a);
   m.def(
       "needs_example",
       [](const std::string& address, const std::string& kind) {

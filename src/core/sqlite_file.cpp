@@ -166,8 +166,8 @@ void SqliteFile::fail(int code) const {
   }
 }
 
-SqliteTransaction::SqliteTransaction(const SqliteFile& file) : file_(file) {
-  file_.execute("BEGIN IMMEDIATE");  // writes for sure: another writer is waited for now
+SqliteTransaction::SqliteTransaction(const SqliteFile& file, bool writes) : file_(file) {
+  file_.execute(writes ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 SqliteTransaction::~SqliteTransaction() {

@@ -88,10 +88,11 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> file_;
 };
 
-/// From now until commit(), all or nothing is written.
+/// From now until commit(), all or nothing is written, and what is read is of one moment.
 class SqliteTransaction {
  public:
-  explicit SqliteTransaction(const SqliteFile& file);
+  /// writes: waits now for another process that writes.
+  explicit SqliteTransaction(const SqliteFile& file, bool writes = true);
   ~SqliteTransaction();
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;

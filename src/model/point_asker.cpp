@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -36,6 +37,7 @@ void check_points(const Matrix<T>& points, const ModelInfo& model) {
 PointAsker::PointAsker(const Model& model, std::size_t batch, Run& run)
     : model_(model), run_(run), pool_(thread_count(model.info(), run.threads, batch)) {
   slots_ = whole_slots(model.info(), batch, pool_.threads());
+  if (batch == 0 && model.makes_points()) slots_ = std::bit_floor(slots_);
   for (std::size_t i = 0; i < pool_.threads(); ++i) batches_.push_back(std::make_unique<Batch>());
 }
 
@@ -67,9 +69,11 @@ void PointAsker::ask_gradients(std::size_t count, const Write& write,
 void PointAsker::ask_batches(std::size_t count, const Write& write, const Answer& answer) {
   if (count == 0) return;
   const ModelInfo& info = model_.info();
-  // Equal shares, so that no thread waits for the last one.
+  // Equal shares, so that no thread waits for the last one; but whole ones for a model that computes
+  // elsewhere, which makes itself ready for every size that it has not seen.
   const std::size_t rounds = divide_up(count, slots_ * pool_.threads());
-  const std::size_t size = std::min(slots_, divide_up(count, rounds * pool_.threads()));
+  const std::size_t size =
+      model_.makes_points() ? slots_ : std::min(slots_, divide_up(count, rounds * pool_.threads()));
   pool_.run(divide_up(count, size), [&](std::size_t worker, std::size_t batch) {
     if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
     const std::size_t first = batch * size, part = std::min(size, count - first);

@@ -11,17 +11,16 @@ namespace {
 
 constexpr std::size_t kNamed = 3;  // regions and features that the sentences name
 
+bool apart(const GammaStatistics& a, const GammaStatistics& b) {
+  return a.low && a.high && b.low && b.high && (*a.low > *b.high || *a.high < *b.low);
+}
+
 const char* becomes(const AlertPart& part) {
-  if (!part.before.mean || !part.since.mean) return "is distributed differently";
-  switch (part.finding.change) {
-    case Change::shape:
-      return "is distributed differently";
-    case Change::slow:
-      return *part.since.mean > *part.before.mean ? "is slowly becoming larger"
-                                                  : "is slowly becoming smaller";
-    default:
-      return *part.since.mean > *part.before.mean ? "is larger" : "is smaller";
-  }
+  if (!apart(part.before, part.since)) return "is distributed differently";
+  const bool larger = *part.since.mean > *part.before.mean;
+  if (part.finding.change == Change::slow)
+    return larger ? "is slowly becoming larger" : "is slowly becoming smaller";
+  return larger ? "is larger" : "is smaller";
 }
 
 std::string with_interval(const GammaStatistics& gamma) {
@@ -53,9 +52,10 @@ std::string alert_words(const Alert& alert, double false_alarms) {
   std::string text = fmt::format("Since measured row {} ({})", alert.since_number, time_text(alert.since));
   for (std::size_t i = 0; i < alert.parts.size() && i < kNamed; ++i) {
     const AlertPart& part = alert.parts[i];
-    text += fmt::format("{} gamma {} {}: mean {} over {} rows, {} in the baseline.", i == 0 ? "" : " There,",
-                        becomes(part), part.finding.region ? "where " + part.where : "over " + part.where,
-                        with_interval(part.since), part.since.rows, with_interval(part.before));
+    const std::string where = part.finding.region ? "where " + part.where : "over " + part.where;
+    text += i == 0 ? fmt::format(" gamma {} {}", becomes(part), where) : fmt::format(" Also {}", where);
+    text += fmt::format(": mean {} over {} rows, {} in the baseline.", with_interval(part.since),
+                        part.since.rows, with_interval(part.before));
   }
   if (alert.parts.size() > kNamed)
     text += fmt::format(" {} further regions changed.", alert.parts.size() - kNamed);

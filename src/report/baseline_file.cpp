@@ -172,6 +172,7 @@ class BaselineReader {
       if (bin > most) fail(fmt::format("{} {} is counted; expected at most {}", what, bin, most));
       if (!counts.empty() && bin <= counts.rbegin()->first)
         fail(fmt::format("counts of {} do not ascend at {}", what, bin));
+      if (count == 0) fail(fmt::format("{} {} is counted 0 times; expected at least once", what, bin));
       counts[static_cast<std::uint32_t>(bin)] = checked(count, what);
     }
     return counts;

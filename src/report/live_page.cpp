@@ -27,17 +27,17 @@ PageAssets live_assets() {
 
 }  // namespace
 
-LivePage monitor_page() {
+LivePage monitor_page(bool logged_in) {
   const PageAssets assets = live_assets();
   LivePage page;
   page.html = fmt::format(kHead, "Harmonia: monitor", assets.style) + fmt::format(R"(<body>
 <noscript><p>This page is drawn by its script; its numbers are at /api/status.</p></noscript>
-<main id="monitor"></main>
+<main id="monitor" data-login="{}"></main>
 <script>{}</script>
 </body>
 </html>
 )",
-                                                                                  assets.script);
+                                                                                  logged_in, assets.script);
   // No script but the one whose hash is known, and no other server.
   page.policy = fmt::format(
       "default-src 'none'; script-src '{}'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
@@ -55,6 +55,7 @@ LivePage login_page(bool refused) {
 <p class="mark">Harmonia</p>
 <h1>Log in</h1>
 <form method="post" action="/login">
+<input name="username" value="reader" autocomplete="username" hidden>
 <label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button type="submit">Log in</button>

@@ -84,13 +84,14 @@ std::string merged_json(const MergedMonitors& merged, const Baseline& baseline) 
 
 std::string merged_table(const MergedMonitors& merged, const Baseline& baseline) {
   const Sums sums = sums_of(merged, baseline);
-  std::string text = fmt::format("{:<24} {:>10} {:>10} {:>8}  {}\n", "partition", "rows", "measured", "refused",
-                                 "mean gamma");
+  std::string text = fmt::format("{:<24} {:>10} {:>10} {:>8}  {}\n", "partition", "rows", "measured",
+                                 "refused", "mean gamma");
   const auto line = [&](const std::string& name, const Sum& sum) {
     const GammaStatistics gamma = counted_gamma(baseline, sum.counts, baseline.options.confidence);
-    const std::string mean = !gamma.mean  ? "–"
-                             : !gamma.low ? fmt::format("{:.4g}", *gamma.mean)
-                                          : fmt::format("{:.4g} [{:.4g}, {:.4g}]", *gamma.mean, *gamma.low, *gamma.high);
+    const std::string mean =
+        !gamma.mean  ? "–"
+        : !gamma.low ? fmt::format("{:.4g}", *gamma.mean)
+                     : fmt::format("{:.4g} [{:.4g}, {:.4g}]", *gamma.mean, *gamma.low, *gamma.high);
     text += fmt::format("{:<24} {:>10} {:>10} {:>8}  {}\n", name, sum.rows, sum.measured, sum.refused, mean);
   };
   for (const auto& [name, sum] : sums.partitions) line(name, sum);

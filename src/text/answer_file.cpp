@@ -55,7 +55,17 @@ std::uint64_t AnswerFile::embedder(std::string_view name) const {
   return the_number(find);
 }
 
-std::optional<ChatAnswer> AnswerFile::find(std::uint64_t asker, const ChatQuestion& question) {
+std::vector<std::optional<ChatAnswer>> AnswerFile::find(std::uint64_t asker,
+                                                        std::span<const ChatQuestion> questions) {
+  std::vector<std::optional<ChatAnswer>> answers;
+  answers.reserve(questions.size());
+  SqliteTransaction transaction(file_, false);  // else every question would take and give back its locks
+  for (const ChatQuestion& question : questions) answers.push_back(find_one(asker, question));
+  transaction.commit();
+  return answers;
+}
+
+std::optional<ChatAnswer> AnswerFile::find_one(std::uint64_t asker, const ChatQuestion& question) {
   find_answer_.bind(asker).bind(question.text).bind(question.repeat);
   if (!find_answer_.next()) return std::nullopt;
   const std::string name(find_answer_.bytes(0));
@@ -71,7 +81,16 @@ std::optional<ChatAnswer> AnswerFile::find(std::uint64_t asker, const ChatQuesti
   return answer;
 }
 
-void AnswerFile::put(std::uint64_t asker, const ChatQuestion& question, const ChatAnswer& answer) {
+void AnswerFile::put(std::uint64_t asker, std::span<const AnsweredQuestion> answered) {
+  if (answered.size() == 1) return put_one(asker, answered.front());  // is a transaction by itself
+  SqliteTransaction transaction(file_);
+  for (const AnsweredQuestion& each : answered) put_one(asker, each);
+  transaction.commit();
+}
+
+void AnswerFile::put_one(std::uint64_t asker, const AnsweredQuestion& answered) {
+  const ChatQuestion& question = *answered.question;
+  const ChatAnswer& answer = *answered.answer;
   if (std::ranges::find(kStored, answer.outcome) == kStored.end()) return;
   const std::string outcome = chat_outcome_name(answer.outcome);
   put_answer_.bind(asker)

@@ -13,6 +13,12 @@
 
 namespace harmonia {
 
+/// A question and what became of it.
+struct AnsweredQuestion {
+  const ChatQuestion* question = nullptr;
+  const ChatAnswer* answer = nullptr;
+};
+
 /// The tables of a store of answers and embeddings. Every put is there after the process is killed.
 class AnswerFile {
  public:
@@ -23,9 +29,11 @@ class AnswerFile {
   std::uint64_t asker(std::string_view address, std::string_view model, std::string_view parameters) const;
   std::uint64_t embedder(std::string_view name) const;
 
-  std::optional<ChatAnswer> find(std::uint64_t asker, const ChatQuestion& question);
-  /// Stores an answer of an outcome that would come again; what another process stored meanwhile stays.
-  void put(std::uint64_t asker, const ChatQuestion& question, const ChatAnswer& answer);
+  /// Of every question, the answer that is there.
+  std::vector<std::optional<ChatAnswer>> find(std::uint64_t asker, std::span<const ChatQuestion> questions);
+  /// Stores answers of outcomes that would come again, all or none; what another process stored meanwhile
+  /// stays.
+  void put(std::uint64_t asker, std::span<const AnsweredQuestion> answered);
 
   /// Empty: it is not there.
   std::vector<float> find(std::uint64_t embedder, const std::string& text);
@@ -36,6 +44,8 @@ class AnswerFile {
 
  private:
   std::uint64_t the_number(SqliteStatement& find) const;
+  std::optional<ChatAnswer> find_one(std::uint64_t asker, const ChatQuestion& question);
+  void put_one(std::uint64_t asker, const AnsweredQuestion& answered);
 
   SqliteFile file_;
   SqliteStatement find_answer_, put_answer_, find_embedding_, put_embedding_;

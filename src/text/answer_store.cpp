@@ -29,21 +29,29 @@ class StoredChat final : public Chat {
   void ask(std::span<const ChatQuestion> questions,
            const std::function<void(std::size_t, ChatAnswer)>& taken) override {
     const DistinctQuestions distinct(questions);
+    std::vector<std::optional<ChatAnswer>> found = file_.find(asker_, distinct.questions);
     std::vector<ChatQuestion> open;
     std::vector<std::size_t> numbers;  // of those that are open
-    for (std::size_t i = 0; i < distinct.questions.size(); ++i) {
-      const ChatQuestion& question = distinct.questions[i];
-      if (std::optional<ChatAnswer> answer = file_.find(asker_, question)) {
-        distinct.give(i, std::move(*answer), taken);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i]) {
+        distinct.give(i, std::move(*found[i]), taken);
       } else {
-        open.push_back(question);
+        open.push_back(distinct.questions[i]);
         numbers.push_back(i);
       }
     }
     if (open.empty()) return;
+    std::vector<std::pair<std::size_t, ChatAnswer>> together;
     chat_.ask(open, [&](std::size_t number, ChatAnswer answer) {
-      file_.put(asker_, open[number], answer);  // first: whoever saw it does not ask again
-      distinct.give(numbers[number], std::move(answer), taken);
+      const bool more = std::exchange(answer.more, false);
+      together.emplace_back(number, std::move(answer));
+      if (more) return;
+      std::vector<AnsweredQuestion> answered;
+      answered.reserve(together.size());
+      for (const auto& [place, what] : together) answered.push_back({&open[place], &what});
+      file_.put(asker_, answered);  // first: whoever saw it does not ask again
+      for (auto& [place, what] : together) distinct.give(numbers[place], std::move(what), taken);
+      together.clear();
     });
   }
 

@@ -77,8 +77,16 @@ class Questions final : public TransferWork {
       answer.calls = static_cast<std::uint64_t>(tries);
     }
     all_reserved_ -= std::exchange(reserved_[number], 0);
-    taken_(number, std::move(answer));
+    came_.emplace_back(number, std::move(answer));
     return true;
+  }
+
+  void settled() override {
+    std::vector<std::pair<std::size_t, ChatAnswer>> together = std::exchange(came_, {});
+    for (std::size_t i = 0; i < together.size(); ++i) {
+      together[i].second.more = i + 1 < together.size();
+      taken_(together[i].first, std::move(together[i].second));
+    }
   }
 
   // Questions that are to be asked once more: the endpoint wants the limit under its other name.
@@ -114,6 +122,7 @@ class Questions final : public TransferWork {
   std::uint64_t all_reserved_ = 0;
   std::vector<TokenLimit> sent_;  // of every question
   std::vector<std::size_t> again_;
+  std::vector<std::pair<std::size_t, ChatAnswer>> came_;  // since the last ones were given
 };
 
 class ChatEndpoint final : public Chat {
@@ -133,6 +142,7 @@ class ChatEndpoint final : public Chat {
     const std::vector<std::size_t> again = ask_once(questions, taken);
     if (again.empty()) return;
     std::vector<ChatQuestion> rest;
+    rest.reserve(again.size());
     for (const std::size_t number : again) rest.push_back(questions[number]);
     ask_once(rest, [&](std::size_t number, ChatAnswer answer) {
       ++answer.calls;  // the one that was refused

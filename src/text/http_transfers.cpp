@@ -11,6 +11,7 @@
 #include "../model/http_attempt.hpp"
 #include "../model/pipe_signal.hpp"
 #include "harmonia/core/error.hpp"
+#include "multi_events.hpp"
 
 namespace harmonia {
 namespace {
@@ -23,13 +24,6 @@ constexpr milliseconds kTick{50};  // how often waiting looks whether the run is
 // Answers that are looked after before the next requests are sent: those that come all at once would
 // otherwise keep the server waiting until the last of them is read and stored, round after round.
 constexpr int kBurst = 8;
-
-struct FreeMulti {
-  void operator()(CURLM* multi) const {
-    const PipeSignalGuard guard;
-    curl_multi_cleanup(multi);
-  }
-};
 
 // One request from its first try to its end.
 struct Job {
@@ -52,11 +46,6 @@ bool unreachable(CURLcode code) {
   return std::ranges::find(codes, code) != codes.end();
 }
 
-void require(CURLMcode code) {
-  if (code != CURLM_OK)
-    throw Error(ErrorCode::model, fmt::format("libcurl fails: {}", curl_multi_strerror(code)));
-}
-
 }  // namespace
 
 class HttpTransfers::Engine {
@@ -64,27 +53,37 @@ class HttpTransfers::Engine {
   Engine(HttpOptions options, std::size_t in_flight)
       : options_(std::move(options)),
         in_flight_(std::max<std::size_t>(in_flight, 1)),
-        headers_(make_curl_headers(options_)),
-        multi_(curl_multi_init()) {
-    if (!multi_) throw std::bad_alloc();
+        headers_(make_curl_headers(options_)) {
     // Connections that are kept: libcurl's own limit follows the handles it has at the moment.
-    require(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(in_flight_)));
+    require(curl_multi_setopt(events_.multi(), CURLMOPT_MAXCONNECTS, static_cast<long>(in_flight_)));
   }
 
   void run(const std::string& url, std::size_t count, TransferWork& work) {
     const Cleared cleared{*this};
     url_ = &url;
+    try {
+      go(count, work);
+    } catch (...) {
+      work.settled();
+      throw;
+    }
+    work.settled();
+  }
+
+ private:
+  void go(std::size_t count, TransferWork& work) {
     for (std::size_t next = 0; next < count || !flying_.empty() || !paused_.empty();) {
       if (options_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
       resume(work);
       begin(next, count, work);
       if (flying_.empty() && paused_.empty()) continue;
-      perform();
-      if (!settle(work)) wait();
+      events_.advance();
+      const bool some = settle(work);
+      work.settled();
+      if (!some) wait();
     }
   }
 
- private:
   // Whatever way a run ends, nothing of it is left.
   struct Cleared {
     Engine& engine;
@@ -140,22 +139,16 @@ class HttpTransfers::Engine {
     job->attempt = {};
     prepare_attempt(job->handle.get(), job->attempt, options_, headers_.get(), *url_, &job->body);
     curl_easy_setopt(job->handle.get(), CURLOPT_PRIVATE, job.get());
-    require(curl_multi_add_handle(multi_.get(), job->handle.get()));
+    require(curl_multi_add_handle(events_.multi(), job->handle.get()));
     flying_.push_back(std::move(job));
   }
 
   // Takes the handle back; libcurl forgets the request and keeps the connection if it is in order.
   void land(Job& job) {
     const PipeSignalGuard guard;
-    curl_multi_remove_handle(multi_.get(), job.handle.get());
+    curl_multi_remove_handle(events_.multi(), job.handle.get());
     curl_easy_reset(job.handle.get());
     idle_.push_back(std::move(job.handle));
-  }
-
-  void perform() {
-    const PipeSignalGuard guard;  // libcurl leaves the signal of a closed connection to us
-    int running = 0;
-    require(curl_multi_perform(multi_.get(), &running));
   }
 
   // Looks after some of the tries that ended. False: none did.
@@ -163,7 +156,7 @@ class HttpTransfers::Engine {
     int settled = 0;
     int left = 0;
     while (settled < kBurst) {
-      const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left);
+      const CURLMsg* const message = curl_multi_info_read(events_.multi(), &left);
       if (message == nullptr) break;
       if (message->msg != CURLMSG_DONE) continue;
       ++settled;
@@ -202,21 +195,20 @@ class HttpTransfers::Engine {
   }
 
   // Until something comes, a pause is over, or it is time to look whether the run is stopped.
-  void wait() const {
+  void wait() {
     milliseconds longest = kTick;
     if (flying_.size() < in_flight_) {
       const auto now = Clock::now();
       for (const JobPointer& job : paused_)
         longest = std::min(longest, std::chrono::ceil<milliseconds>(job->due - now));
     }
-    const auto timeout = static_cast<int>(std::max(longest, milliseconds(0)).count());
-    require(curl_multi_poll(multi_.get(), nullptr, 0, timeout, nullptr));
+    events_.wait(longest);
   }
 
   HttpOptions options_;
   std::size_t in_flight_;
   CurlHeaders headers_;
-  std::unique_ptr<CURLM, FreeMulti> multi_;
+  MultiEvents events_;
   std::vector<CurlHandle> idle_;
   const std::string* url_ = nullptr;         // of the run
   std::vector<JobPointer> flying_, paused_;  // of the run

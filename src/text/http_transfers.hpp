@@ -26,6 +26,8 @@ class TransferWork {
   /// failure. No tries: leave() said never. False: the answer cannot be used, and is asked for again unless
   /// it is the last.
   virtual bool take(std::size_t number, HttpAttempt& attempt, int tries, bool last) = 0;
+  /// What came together has been taken; called before further requests are made, and when a run ends.
+  virtual void settled() {}
 };
 
 /// Requests from one thread, many in flight, over connections that are kept open. Tries again as HttpClient

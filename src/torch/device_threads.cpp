@@ -44,16 +44,21 @@ void DeviceThread::work() {
   }
 }
 
-void DeviceThreads::run(const std::function<void()>& task) {
-  std::unique_ptr<DeviceThread> thread;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      thread = std::move(idle_.back());
-      idle_.pop_back();
-    }
+std::unique_ptr<DeviceThread> DeviceThreads::taken() {
+  std::unique_lock lock(mutex_);
+  returned_.wait(lock, [this] { return !idle_.empty() || count_ < most_; });
+  if (idle_.empty()) {
+    auto made = std::make_unique<DeviceThread>(device_);
+    ++count_;
+    return made;
   }
-  if (!thread) thread = std::make_unique<DeviceThread>(device_);
+  std::unique_ptr<DeviceThread> thread = std::move(idle_.back());
+  idle_.pop_back();
+  return thread;
+}
+
+void DeviceThreads::run(const std::function<void()>& task) {
+  std::unique_ptr<DeviceThread> thread = taken();
   std::exception_ptr failure;
   try {
     thread->run(task);
@@ -64,6 +69,7 @@ void DeviceThreads::run(const std::function<void()>& task) {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(thread));
   }
+  returned_.notify_one();
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -35,18 +35,24 @@ class DeviceThread {
   std::thread thread_;
 };
 
-/// As many such threads as tasks were ever under way at once. What one call sends and fetches does not wait
-/// for another's work, as it would on one stream; and the threads stay, because cuDNN's plans, which take
-/// long to make, are kept for each thread.
+/// As many such threads as tasks were ever under way at once, up to a limit; further tasks wait. What one
+/// call sends and fetches does not wait for another's work, as it would on one stream; and the threads stay,
+/// and are few, because cuDNN's plans, which take long to make, are kept for each thread.
 class DeviceThreads {
  public:
-  explicit DeviceThreads(c10::Device device) : device_(device) {}
+  DeviceThreads(c10::Device device, std::size_t most) : device_(device), most_(most) {}
+  /// Another limit; before the first task that it is for.
+  void allow(std::size_t most) { most_ = most; }
   /// Does the task on one of them. Safe to call from several threads.
   void run(const std::function<void()>& task);
 
  private:
+  std::unique_ptr<DeviceThread> taken();
+
   c10::Device device_;
+  std::size_t most_, count_ = 0;
   std::mutex mutex_;
+  std::condition_variable returned_;
   std::vector<std::unique_ptr<DeviceThread>> idle_;
 };
 

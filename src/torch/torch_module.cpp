@@ -11,6 +11,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "batch_sizes.hpp"
 #include "blas.hpp"
 #include "device.hpp"
 #include "device_threads.hpp"
@@ -33,7 +34,7 @@ constexpr std::size_t kDeviceValues = std::size_t{1} << 26U;
 constexpr std::size_t kDeviceMore = 2;         // times as many by differences, beside which rows are few
 constexpr std::size_t kDeviceThreads = 2;      // of a GPU's callers: one makes points while the other waits
 constexpr std::size_t kDifferenceThreads = 4;  // by differences there is less to wait for
-constexpr std::size_t kDeviceSizes = 32;  // of batches of images: for every size cuDNN makes its plans anew
+constexpr std::size_t kDeviceSizes = 32;  // of batches of points: for every size cuDNN makes its plans anew
 constexpr std::size_t kExampleRows = 2;   // one would not tell rows from outputs
 constexpr std::size_t kCentreRows = 4;    // beside pairs, rows come in multiples of this, for the same reason
 
@@ -92,7 +93,8 @@ class TorchModel final : public Model, public Differentiable {
     if (device_.is_cuda()) {
       info_.preferred_threads = kDeviceThreads;
       compute_in_full();
-      threads_ = std::make_unique<DeviceThreads>(device_);
+      threads_ = std::make_unique<DeviceThreads>(device_, kDeviceThreads);
+      plans_ = has_convolutions(module_);
       torch::cuda::synchronize(device_.index());  // the weights are there before another stream reads them
     }
     learn_shapes(request);
@@ -113,7 +115,7 @@ class TorchModel final : public Model, public Differentiable {
   void evaluate(RowsView x, MutableRowsView y) const override {
     guarded([&] {
       const at::NoGradGuard no_gradients;
-      copy_out(answer(input(x), x.rows()), y.data);
+      copy_out(answered(filled_up(input(x)), x.rows()), y.data);
     });
   }
 
@@ -130,8 +132,7 @@ class TorchModel final : public Model, public Differentiable {
       const at::Tensor made = bases.index_select(0, sent(base));
       made.view({-1}).scatter_(0, sent(places(points)), sent(points.value).to(type_));
       if (differences_ && points.paired) return copy_out(answer_pairs(points, bases, made), y.data);
-      const auto count = static_cast<std::int64_t>(points.points());
-      copy_out(answer(shaped(made), base.size()).narrow(0, 0, count), y.data);
+      copy_out(answered(shaped(made), points.points()), y.data);
     });
   }
 
@@ -139,14 +140,15 @@ class TorchModel final : public Model, public Differentiable {
                 MutableRowsView gradients) const override {
     guarded([&] {
       const at::AutoGradMode with_gradients(true);
-      const at::Tensor leaf = input(x).requires_grad_();
+      const at::Tensor leaf = filled_up(input(x)).requires_grad_();
       // A copy, because a module may work in place, which a leaf forbids.
-      const at::Tensor out = answer(leaf.clone(), x.rows());
+      const at::Tensor out = answered(leaf.clone(), x.rows());
       copy_out(out.detach(), y.data);
       Matrix<double> weights(x.rows(), info_.outputs);
       for (std::size_t i = 0; i < x.rows(); ++i)
         by_outputs(i, {y.row(i), info_.outputs}, {weights.row(i), info_.outputs});
-      copy_out(pull_back(out, leaf, weights), gradients.data);
+      const auto rows = static_cast<std::int64_t>(x.rows());
+      copy_out(pull_back(out, leaf, weights).narrow(0, 0, rows), gradients.data);
     });
   }
 
@@ -156,7 +158,7 @@ class TorchModel final : public Model, public Differentiable {
     PointPairs pairs(points);
     const auto count = static_cast<std::int64_t>(points.points()),
                found = static_cast<std::int64_t>(pairs.row.size());
-    if (found == 0) return answer(shaped(made), static_cast<std::size_t>(made.size(0))).narrow(0, 0, count);
+    if (found == 0) return answered(shaped(made), points.points());
     fill_up(pairs.centres, (pairs.centres.size() + kCentreRows - 1) / kCentreRows * kCentreRows);
     for (auto* numbers : {&pairs.row, &pairs.plus, &pairs.minus})
       fill_up(*numbers, (whole_size(2 * numbers->size()) + 1) / 2);
@@ -211,6 +213,7 @@ class TorchModel final : public Model, public Differentiable {
     if (!differences_) return;
     info_.preferred_batch *= kDeviceMore;
     info_.preferred_threads = kDifferenceThreads;
+    threads_->allow(kDifferenceThreads);
   }
 
   // The example and another row, on the device.
@@ -252,9 +255,18 @@ class TorchModel final : public Model, public Differentiable {
     return rows.to(at::TensorOptions(device_).dtype(type_), /*non_blocking=*/false, /*copy=*/true);
   }
 
-  // Images are filled up with copies of the first to one of few sizes.
+  // Rows are filled up with copies of the first ones to one of few sizes.
+  at::Tensor filled_up(const at::Tensor& x) const {
+    if (!plans_) return x;
+    const auto rows = static_cast<std::size_t>(x.size(0));
+    const auto more = static_cast<std::int64_t>(filled_size(rows, info_.preferred_batch) - rows);
+    return more == 0 ? x : at::cat({x, x.narrow(0, 0, more)});
+  }
+
+  // Points that are made are filled up with copies of a row. Most batches of theirs are nearly as large as
+  // can be, so that small steps cost few plans.
   std::size_t whole_size(std::size_t points) const {
-    if (shape_.size() <= 2) return points;
+    if (!plans_) return points;
     const std::size_t step = std::max<std::size_t>(1, info_.preferred_batch / kDeviceSizes);
     return (points + step - 1) / step * step;
   }
@@ -278,6 +290,11 @@ class TorchModel final : public Model, public Differentiable {
     // libtorch has no word for memory that it may not write to, and does not write to it here.
     return torch::from_blob(const_cast<T*>(numbers.data()), {static_cast<std::int64_t>(numbers.size())}, type)
         .to(device_, /*non_blocking=*/false, /*copy=*/true);
+  }
+
+  // What the module answers to the first rows of a batch that may have been filled up.
+  at::Tensor answered(const at::Tensor& x, std::size_t rows) const {
+    return answer(x, static_cast<std::size_t>(x.size(0))).narrow(0, 0, static_cast<std::int64_t>(rows));
   }
 
   // What the module answers, rows × outputs once these are known.
@@ -408,6 +425,7 @@ class TorchModel final : public Model, public Differentiable {
   at::ScalarType type_;
   std::vector<std::int64_t> shape_;           // of a batch; its first number is that of the rows
   std::unique_ptr<DeviceThreads> threads_;    // of a GPU
+  bool plans_ = false;                        // are made for every size of a batch
   std::unique_ptr<Differences> differences_;  // null: not of this module
 };
 

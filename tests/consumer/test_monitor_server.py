@@ -108,7 +108,7 @@ def test_every_route_is_described(served, root):
     assert described == json.loads((root / "docs" / "monitor-api.json").read_text())
     paths = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
     source = (root / "apps" / "cli" / "monitor_server.cpp").read_text()
-    routes = {(m, p.replace("*", "{id}")) for m, p in re.findall(r'add\("([A-Z]+)", "(/[^"]*)"', source)}
+    routes = {(m, p.replace("*", "{id}")) for m, p in re.findall(r'add\(\s*"([A-Z]+)", "(/[^"]*)"', source)}
     assert routes == paths and len(routes) > 8
     for method, path in paths - {("GET", "/api/events")}:
         answer = served.ask(method, path.replace("{id}", "1"), b"" if method == "POST" else None)

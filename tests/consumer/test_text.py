@@ -95,6 +95,11 @@ def test_the_page_shows_prompts_and_the_answers_beside_each_other(harmonia, prom
         assert seen["title"] == "Answers of m" and seen["dots"] >= 6 and not seen["wide"]
         assert len(seen["prompts"]) == 1 and PROMPTS[2] in seen["prompts"][0]
         assert seen["quotes"] == 1 + len({entry["answer"] for entry in result["rows"][2]["answers"]})
+        lines = look(page, width=width, script="""
+            const words = document.createRange();
+            words.selectNodeContents([...document.querySelectorAll("td")].find((cell) => cell.textContent === "appended"));
+            return words.getClientRects().length;""")  # fmt: skip
+        assert lines == 1, "the family's name stays on a line"
 
 
 def test_what_was_answered_is_not_asked_again(harmonia, prompts, tmp_path):
@@ -129,7 +134,7 @@ def test_an_endpoint_that_misbehaves_costs_its_own_prompts_alone(harmonia, promp
         if which == 1:
             return lambda handler: handler.connection.close()
         if which == 2 and asked == 0:  # takes its time the first time
-            return lambda handler: handler.send(429, b"{}", Retry_After="1")
+            return lambda handler: handler.say(b"{}", 429, Retry_After="1")
         if which == 3:
             return lambda handler: write(handler, json.dumps(chat_body("cut")).encode()[:20], 20)
         if which == 4:
@@ -347,7 +352,7 @@ def test_a_server_that_wants_max_completion_tokens_gets_it(harmonia, prompts, tm
         limits.append(sorted(key for key in body if key.startswith("max_")))
         if "max_tokens" in body:
             words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-            return lambda handler: handler.send(400, json.dumps({"error": {"message": words}}).encode())
+            return lambda handler: handler.say(json.dumps({"error": {"message": words}}).encode(), 400)
         return "fine"
 
     with running(answer) as (url, _):

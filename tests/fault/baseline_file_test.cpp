@@ -187,6 +187,9 @@ TEST(BaselineFile, DamagedFiles) {
   });
   refused("a bin has 18446744073709551615 rows; the reference has 419",
           [](Json&, Json& b) { b["counts"]["features"][0][0] = std::numeric_limits<std::uint64_t>::max(); });
+  refused("class 1 is counted 0 times; expected at least once", [](Json&, Json& b) {
+    b["counts"]["classes"] = {{1, 0}};
+  });
   refused("class 1001 is counted; expected at most 1000", [](Json&, Json& b) {
     b["counts"]["classes"] = {{1001, 1}};
   });

@@ -79,7 +79,9 @@ TEST(MonitorFaults, FileOfAnotherBaselineOrMonitorIsRefused) {
   Watched watched;
   {
     Monitor monitor = watched.open();
-    test::expect_error(ErrorCode::usage, watched.file() + ": another monitor has it; expected a file for each", [&] { Monitor second = watched.open(); });
+    test::expect_error(ErrorCode::usage,
+                       watched.file() + ": another monitor has it; expected a file for each",
+                       [&] { Monitor second = watched.open(); });
   }
   const std::string other_one =
       watched.file() + ": is of another baseline, window or seed; expected the same, or another file";
@@ -90,9 +92,12 @@ TEST(MonitorFaults, FileOfAnotherBaselineOrMonitorIsRefused) {
   test::expect_error(ErrorCode::usage, other_one, [&] {
     Monitor second(watched.model, other, watched.options, watched.file(), watched.run);
   });
-  test::expect_error(ErrorCode::input, watched.file("none.db") + ": is not there; expected the file of a monitor", [&] { StoredMonitor stored(watched.file("none.db")); });
-  test::expect_error(ErrorCode::input, watched.file("text.db") + ": is no SQLite file",
-                     [&] { StoredMonitor stored(watched.folder.write("text.db", "no SQLite file at all, but text")); });
+  test::expect_error(ErrorCode::input,
+                     watched.file("none.db") + ": is not there; expected the file of a monitor",
+                     [&] { StoredMonitor stored(watched.file("none.db")); });
+  test::expect_error(ErrorCode::input, watched.file("text.db") + ": is no SQLite file", [&] {
+    StoredMonitor stored(watched.folder.write("text.db", "no SQLite file at all, but text"));
+  });
 }
 
 // In a child, so that its limits are its own.
@@ -168,7 +173,8 @@ TEST(MonitorFaults, KilledAtRandomMomentsItCountsEveryRowOnce) {
   }
   ASSERT_EQ(exit_code_of([&] { return feed("killed.db"); }), 0);
   StoredMonitor whole(watched.file("whole.db")), killed(watched.file("killed.db"));
-  const std::vector<Window> expected = whole.windows(watched.baseline), found = killed.windows(watched.baseline);
+  const std::vector<Window> expected = whole.windows(watched.baseline),
+                            found = killed.windows(watched.baseline);
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].rows, expected[i].rows);

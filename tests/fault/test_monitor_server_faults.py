@@ -213,10 +213,7 @@ def test_pages_are_bounded_and_counted_down(build_dir):
             assert next(a) == next(b)
             answer = page.ask("GET", "/api/events")
             assert (answer.status, answer.headers["Retry-After"]) == (503, "10")
-        end = time.monotonic() + 30
-        while page.ask("GET", "/metrics").body.find(b"harmonia_pages_open 0") < 0:
-            assert time.monotonic() < end, "pages that are gone are still counted"
-            time.sleep(0.05)
+        page.wait_for_pages(0)
 
 
 def test_it_ends_though_pages_are_open(build_dir):

@@ -47,6 +47,39 @@ def test_a_file_of_half_precision_warns(torch_models):
     assert words in result.to_dict()["model"]["warning"]
 
 
+def pictures(folder, count=3):
+    """So many of 8 × 8."""
+    rng = np.random.default_rng(0)
+    folder.mkdir()
+    for k in range(count):
+        Image.fromarray(rng.integers(0, 256, (8, 8, 3)).astype(np.uint8)).save(folder / f"{k}.png")
+    return folder
+
+
+def test_without_the_fast_path(torch_models, tmp_path):
+    """On a processor there is none; on a GPU the result says which way pairs went."""
+    photos, model = pictures(tmp_path / "photos"), tmp_path / "image.pt"
+    model.write_bytes((torch_models / "image.pt").read_bytes())
+    (tmp_path / "image.image.json").write_text(json.dumps({"height": 8, "width": 8, "channels": "rgb"}))
+
+    def measured(device, fast_path):
+        return hm.gamma(hm.ModelAddress(model, device=device, fast_path=fast_path), photos, radius=10, ball="cross")
+
+    on_cpu = measured("cpu", True)
+    np.testing.assert_array_equal(on_cpu.gamma, measured("cpu", False).gamma)
+    assert "fast_path" not in on_cpu.to_dict()["model"]
+    try:
+        fast = measured("cuda", True)
+    except hm.UsageError as error:
+        assert "finds no GPU here" in str(error)  # noqa: PT017
+        return
+    points = measured("cuda", False)
+    assert fast.to_dict()["model"]["fast_path"] == "differences"
+    assert "fast_path" not in points.to_dict()["model"]
+    for found in (fast, points):
+        np.testing.assert_allclose(found.gamma, on_cpu.gamma, atol=1e-5)
+
+
 def test_alignment_as_the_program(harmonia, torch_models, tmp_path):
     rows, model = torch_models / "rows.npy", torch_models / "net64.pt"
     done = harmonia("alignment", model, rows, "--components", 2, "--outputs", "probabilities", "--json", tmp_path / "out.json")
@@ -73,10 +106,7 @@ def test_modules(package, root, torch_library):
 
 def test_probabilities_of_images_are_attacked_as_by_the_program(harmonia, torch_models, tmp_path):
     """What the description beside the file says of its outputs counts here too."""
-    rng = np.random.default_rng(0)
-    (tmp_path / "photos").mkdir()
-    for k in range(3):
-        Image.fromarray(rng.integers(0, 256, (8, 8, 3)).astype(np.uint8)).save(tmp_path / "photos" / f"{k}.png")
+    pictures(tmp_path / "photos")
     model = tmp_path / "image.pt"
     model.write_bytes((torch_models / "image.pt").read_bytes())
     (tmp_path / "image.image.json").write_text(json.dumps({"height": 8, "width": 8, "channels": "rgb", "outputs": "probabilities"}))

@@ -6,7 +6,8 @@ import json
 import struct
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from support.local_server import Handler, serving
 
 
 def chat_body(text: str, tokens: int = 7) -> dict:
@@ -43,55 +44,31 @@ def running(answer, refuse=lambda texts: None, embed=embedding):
     """Gives the endpoint's base URL and the endpoint. refuse(texts): a status, if these are not embedded; embed(text): the numbers."""
     endpoint = Endpoint(answer)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_):
-            pass
-
-        def send(self, status: int, body: bytes, **headers):
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            for name, value in headers.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.end_headers()
-            self.wfile.write(body)
-
+    class Answering(Handler):
         def do_POST(self):  # noqa: N802
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.body())
             with endpoint.lock:
                 endpoint.headers.append(dict(self.headers))
             if self.path.endswith("/embeddings"):
                 texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
                 if status := refuse(texts):
-                    return self.send(status, json.dumps({"error": {"message": f"status {status}"}}).encode())
+                    return self.refuse(status)
                 data = [{"index": i, "embedding": embed(text)} for i, text in enumerate(texts)]
-                return self.send(200, json.dumps({"data": data}).encode())
+                return self.say(json.dumps({"data": data}).encode())
             said = endpoint.answer(body, endpoint.asked(body))
             if callable(said):
                 return said(self)
             if isinstance(said, int):
-                return self.send(said, json.dumps({"error": {"message": f"status {said}"}}).encode())
+                return self.refuse(said)
             if isinstance(said, bytes):
-                return self.send(200, said)
-            return self.send(200, json.dumps(chat_body(said)).encode())
+                return self.say(said)
+            return self.say(json.dumps(chat_body(said)).encode())
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
+        def refuse(self, status: int):
+            self.say(json.dumps({"error": {"message": f"status {status}"}}).encode(), status)
 
-        def handle_error(self, *_):  # a client that went away
-            pass
-
-    server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with serving(Answering) as url:
+        yield url, endpoint
 
 
 def after(seconds: float, text: str):

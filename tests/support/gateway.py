@@ -10,7 +10,8 @@ import subprocess
 import threading
 import time
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from support.local_server import Handler, serving
 
 
 @dataclasses.dataclass
@@ -120,21 +121,7 @@ def running_upstream(answer, embed=None):
     """Gives the base URL and the upstream. embed(text): the numbers that /embeddings answers with; None: it answers 500."""
     upstream = Upstream(answer)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1  # head and body leave together
-
-        def log_message(self, *_):
-            pass
-
-        def say(self, body: bytes, status: int = 200, **headers):
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", **headers}.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
+    class Passed(Handler):
         def begin_stream(self, kind: str = "text/event-stream"):
             self.send_response(200)
             self.send_header("Content-Type", kind)
@@ -148,7 +135,7 @@ def running_upstream(answer, embed=None):
             self.wfile.flush()
 
         def any_method(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            body = self.body()
             upstream.calls.append({"method": self.command, "path": self.path, "headers": dict(self.headers), "body": body})
             if self.path.endswith("/embeddings") and embed:
                 texts = json.loads(body)["input"]
@@ -164,20 +151,8 @@ def running_upstream(answer, embed=None):
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = any_method  # noqa: N815
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 128
-
-        def handle_error(self, *_):  # a client that went away
-            pass
-
-    server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", upstream
-    finally:
-        upstream.ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with serving(Passed) as url:
+        try:
+            yield url, upstream
+        finally:
+            upstream.ended.set()

@@ -5,6 +5,7 @@ import http.client
 import json
 import subprocess
 import threading
+import time
 import urllib.parse
 
 from support.gateway import Answer
@@ -55,6 +56,13 @@ class MonitorPage:
             yield (json.loads(line.removeprefix(b"data: ")) for line in answer if line.startswith(b"data: "))
         finally:
             connection.close()
+
+    def wait_for_pages(self, count: int) -> None:
+        """Until so many are kept up to date."""
+        end = time.monotonic() + 60
+        while f"harmonia_pages_open {count}\n".encode() not in self.ask("GET", "/metrics").body:
+            assert time.monotonic() < end, f"there are not {count} pages"
+            time.sleep(0.02)
 
     def stop(self) -> int:
         self.process.stdin.close()

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -33,9 +34,10 @@ Network read_network(const std::string& name) {
   return {name, found["shape"], matrix_of(found["x"]), matrix_of(found["y"]), matrix_of(found["gradient"])};
 }
 
-std::unique_ptr<Model> open(const Network& network, const char* precision) {
+std::unique_ptr<Model> open(const Network& network, const char* precision, const char* device = "cpu") {
   ModelOptions options;
   options.row_shape = network.shape;
+  options.device = device;
   return open_torch_model(std::string(HARMONIA_TEST_DATA) + "/torch/" + network.name + precision + ".pt",
                           options, {network.x.row(0), network.x.columns()});
 }
@@ -67,6 +69,13 @@ Matrix<double> gradients(const Model& model, const Matrix<double>& x, Matrix<dou
   y.resize(x.rows(), model.info().outputs);
   with_rows(model, x,
             [&](RowsView rows) { model.differentiable()->gradient(rows, by_outputs, y.view(), out.view()); });
+  return out;
+}
+
+// So many rows, these again and again.
+Matrix<double> repeated(const Matrix<double>& from, std::size_t rows) {
+  Matrix<double> out(rows, from.columns());
+  for (std::size_t i = 0; i < rows; ++i) std::copy_n(from.row(i % from.rows()), from.columns(), out.row(i));
   return out;
 }
 
@@ -154,6 +163,34 @@ TEST_P(TorchNetwork, ThreadsDoNotDisturbEachOther) {
     expect_close(found[t], y, 0);
     expect_close(found_gradients[t], gradient, 0);
   }
+}
+
+// Batches are filled up there, which nobody sees.
+TEST_P(TorchNetwork, OnAGpuEveryNumberOfRowsIsAnswered) {
+  const Network network = read_network(GetParam());
+  std::unique_ptr<Model> model, single;
+  try {
+    model = open(network, "64", "cuda");
+    single = open(network, "32", "cuda");
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  for (std::size_t rows = 1; rows < 70; ++rows) {
+    const Matrix<double> x = repeated(network.x, rows), y = repeated(network.y, rows),
+                         gradient = repeated(network.gradient, rows);
+    Matrix<double> found;
+    expect_close(answers(*model, x), y, 1e-11);
+    expect_close(gradients(*model, x, found), gradient, 1e-11);
+    expect_close(found, y, 1e-11);
+    expect_close(answers(*single, x), y, 2e-5);
+    expect_close(gradients(*single, x, found), gradient, 2e-5);
+  }
+  std::vector<Matrix<double>> found(9);  // more callers than streams
+  std::vector<std::jthread> threads;
+  for (std::size_t t = 0; t < found.size(); ++t)
+    threads.emplace_back([&, t] { found[t] = answers(*model, repeated(network.x, 1 + t)); });
+  threads.clear();
+  for (std::size_t t = 0; t < found.size(); ++t) expect_close(found[t], repeated(network.y, 1 + t), 1e-11);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, TorchNetwork, testing::Values("dense", "conv", "residual"),

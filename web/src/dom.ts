@@ -71,8 +71,9 @@ export function section(title: string, ...children: Child[]): HTMLElement {
 
 /** A table that scrolls in a box of its own where it is wider than the page. */
 export function table(caption: string, head: string[], rows: (Node | string)[][], numeric: boolean[]): HTMLElement {
-  const cell = (tag: string, content: Node | string, column: number): HTMLElement =>
-    h(tag, { class: numeric[column] === true ? "number" : typeof content === "string" && content.length > 14 ? "words" : null, scope: tag === "th" ? "col" : null }, content);
+  const kind = (content: Node | string, column: number): string | null =>
+    numeric[column] === true ? "number" : typeof content !== "string" ? null : content.length > 14 ? "words" : "name";
+  const cell = (tag: string, content: Node | string, column: number): HTMLElement => h(tag, { class: kind(content, column), scope: tag === "th" ? "col" : null }, content);
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },

@@ -31,6 +31,15 @@ export function redrawAll(): void {
   for (const item of drawn) redraw(item, theme);
 }
 
+/** The same, but for what the pointer is on, which waits until it has left. */
+export function redrawOthers(): void {
+  const theme = currentTheme();
+  for (const item of drawn) {
+    if (item.place.matches(":hover")) item.place.addEventListener("pointerleave", () => redraw(item, currentTheme()), { once: true });
+    else redraw(item, theme);
+  }
+}
+
 /** Draws what stands in a place that changed its width. */
 export function watchWidths(): void {
   const observer = new ResizeObserver(() => {

@@ -17,15 +17,15 @@ namespace harmonia {
 /// How a stream is watched.
 struct MonitorOptions {
   DetectorOptions detectors;
-  std::uint64_t window = 1000;       ///< positions of a window
-  double share = 1;                  ///< of the rows that is measured
-  double calls_per_second = 0;       ///< of the model, at most: beyond it, rows are sampled; 0: no limit
-  std::uint64_t quiet_rows = 500;    ///< measured rows that have to be as in the baseline for an alert to end
-  std::size_t alert_rows = 50;       ///< that an alert shows
-  std::uint64_t back_rows = 20;      ///< of them, for which a change that brings gamma back is looked for
-  std::uint64_t back_calls = 20000;  ///< of the model, at most, to find one
-  std::uint64_t seed = 1;            ///< of sampling and ties
-  std::string about;                 ///< kept in the file as it is, for who reads it
+  std::uint64_t window = 1000;     ///< positions of a window
+  double share = 1;                ///< of the rows that is measured
+  double calls_per_second = 0;     ///< of the model, at most: beyond it, rows are sampled; 0: no limit
+  std::uint64_t quiet_rows = 500;  ///< measured rows that have to be as in the baseline for an alert to end
+  std::size_t alert_rows = 50;     ///< that an alert shows
+  std::uint64_t back_rows = 20;    ///< of them, for which a change that brings gamma back is looked for
+  std::uint64_t back_calls = 200000;  ///< of the model, at most, to find these
+  std::uint64_t seed = 1;             ///< of sampling and ties
+  std::string about;                  ///< kept in the file as it is, for who reads it
 };
 
 /// What became of a batch.
@@ -49,6 +49,9 @@ struct MonitorStatus {
   StreamPositions positions;
 };
 
+/// Rows that were measured, and are not kept yet.
+class MeasuredBatch;
+
 /// Watches gamma of a model on a stream of rows against a baseline. Its state is an SQLite file: a batch that
 /// was kept is counted, once, whenever the process is killed. Not safe to call from several threads, but for
 /// status().
@@ -64,10 +67,15 @@ class Monitor {
 
   /// Positions that are kept, for RowStream::start().
   StreamPositions positions() const;
-  /// Measures the batch's rows and keeps what they come to, in one transaction. Positions and batches that
-  /// are kept already are left out. Rows that cannot be measured are counted as such. A file that cannot be
-  /// written (a full disk) does not stop this: it is tried again with the next batch. Throws Error(model) if
-  /// the model answers nothing at all; then the batch was not taken.
+  /// Measures the batch's rows, those that sampling chooses. May be called while another thread is in keep().
+  /// Rows that cannot be measured are told from the others. Throws Error(model) if the model answers nothing
+  /// at all.
+  std::shared_ptr<const MeasuredBatch> measure(StreamBatch batch);
+  /// Keeps what the batch comes to, in one transaction. Positions and batches that are kept already are left
+  /// out. A file that cannot be written (a full disk) does not stop this: it is tried again with the next
+  /// batch.
+  Taken keep(const MeasuredBatch& measured);
+  /// Both.
   Taken take(const StreamBatch& batch);
   /// Looks for the nearest baseline rows and the changes that bring rows back, of one alert that is not
   /// complete, and returns it; none: all are complete.

@@ -27,9 +27,9 @@ struct LivePage {
   std::string html, policy;
 };
 
-/// The page that shows what is watched; its script asks /api/events and /api/alerts. Throws Error(usage) if
-/// this build has no pages.
-LivePage monitor_page();
+/// The page that shows what is watched; its script asks /api/events and /api/alerts. logged_in: it can be
+/// left by /logout. Throws Error(usage) if this build has no pages.
+LivePage monitor_page(bool logged_in);
 /// A form that posts a token to /login. refused: the last one was wrong.
 LivePage login_page(bool refused);
 

@@ -44,6 +44,7 @@ struct ChatAnswer {
   std::string finish;        ///< why the model ended: "stop", "length", or what the endpoint says
   std::uint64_t tokens = 0;  ///< that the endpoint counted for question and answer; 0 if it does not say
   std::uint64_t calls = 0;   ///< requests that were made for it; 0 if it was stored before, tokens are kept
+  bool more = false;         ///< another came with it, and is given next: they can be stored together
 };
 
 /// Anything that answers prompts.

@@ -1,0 +1,362 @@
+#include "monitor_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harmonia/core/atomic_file.hpp"
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
+#include "harmonia/monitor/alert_sink.hpp"
+#include "harmonia/monitor/kafka.hpp"
+#include "harmonia/monitor/monitor.hpp"
+#include "harmonia/monitor/pushed_rows.hpp"
+#include "harmonia/monitor/text_stream.hpp"
+#include "harmonia/report/baseline_file.hpp"
+#include "harmonia/report/merge_report.hpp"
+#include "harmonia/report/monitor_report.hpp"
+#include "interrupt.hpp"
+#include "key_flags.hpp"
+#include "monitor_server.hpp"
+#include "options.hpp"
+#include "watch_loop.hpp"
+
+namespace harmonia {
+namespace {
+
+constexpr const char* kPushed = "http";
+constexpr std::string_view kKafka = "kafka:";
+
+struct MonitorCommand {
+  std::string model, baseline_file, source = "-", form = "any", id = "id", state = "monitor.db";
+  std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
+  std::vector<std::string> webhook_headers, kafka_settings, merged;
+  KeyFlags read_key_flags{.option = "--read-key", .variable = {}, .file = {}};
+  KeyFlags ingest_key_flags{.option = "--ingest-key", .variable = {}, .file = {}};
+  bool once = false, quiet = false;
+  std::size_t threads = 0;
+  ModelOptions model_options;
+  MonitorOptions options;
+
+  void execute();
+
+ private:
+  void check() const;
+  void merge() const;
+  std::unique_ptr<Model> open(const SavedBaseline& base) const;
+  KafkaTopic topic(const std::string& address) const;
+  std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
+  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor,
+                                       RowStream& stream) const;
+  std::vector<std::unique_ptr<AlertSink>> open_sinks() const;
+};
+
+// Lines of different threads stay whole.
+void say(const std::string& line) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::fputs(fmt::format("harmonia: {}\n", printable(line, std::string::npos)).c_str(), stderr);
+}
+
+void MonitorCommand::check() const {
+  if (source == kPushed && listen.empty())
+    throw Error(ErrorCode::usage, "--source http takes rows over HTTP; expected --listen HOST:PORT with it");
+  if (alerts_file == "-" && !quiet)
+    throw Error(ErrorCode::usage,
+                "--alerts - writes JSON lines to standard output; expected --quiet with it");
+  check_files({state, alerts_file}, {baseline_file, model, source});
+}
+
+std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
+  ModelOptions how = model_options;
+  how.margin = base.margin;
+  how.output_name = base.model_output;
+  how.binary = base.binary;
+  const Baseline& baseline = base.baseline;
+  std::unique_ptr<Model> opened = open_model(model, how, baseline.rows.front().values);
+  if (opened->info().inputs != baseline.features.size()) {
+    throw Error(ErrorCode::input, fmt::format("{} has {} features; model {} expects {}", baseline_file,
+                                              baseline.features.size(), model, opened->info().inputs));
+  }
+  if (!opened->info().warning.empty()) say("warning: " + opened->info().warning);
+  if (const std::optional<std::string> other = other_model(base, opened->info())) say("warning: " + *other);
+  return opened;
+}
+
+// kafka:HOST:PORT,…/TOPIC
+KafkaTopic MonitorCommand::topic(const std::string& address) const {
+  const std::size_t slash = address.rfind('/');
+  if (!address.starts_with(kKafka) || slash == std::string::npos || slash + 1 == address.size())
+    throw Error(ErrorCode::usage, fmt::format("{}; expected kafka:HOST:PORT/TOPIC, hosts separated by commas",
+                                              in_quotes(address)));
+  KafkaTopic topic{.brokers = address.substr(kKafka.size(), slash - kKafka.size()),
+                   .topic = address.substr(slash + 1)};
+  for (const std::string& setting : kafka_settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorCode::usage, "--kafka-setting without a name; expected NAME=VALUE of librdkafka");
+    topic.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  return topic;
+}
+
+std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline) const {
+  if (source == kPushed) return std::make_unique<PushedRows>();
+  const RowForm rows = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
+  if (source.starts_with(kKafka)) {
+    return open_kafka_stream(topic(source), baseline.features,
+                             {.group = group, .window = options.window, .form = rows, .id = id, .note = say});
+  }
+  TextStreamOptions how;
+  how.form = rows;
+  how.id = id;
+  how.follow = !once;
+  how.note = say;
+  if (source == "-") return open_input_stream(STDIN_FILENO, "standard input", baseline.features, how);
+  return open_growing_file(source, baseline.features, how);
+}
+
+std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, const Monitor& monitor,
+                                                     RowStream& stream) const {
+  if (listen.empty()) return nullptr;
+  const ListenAddress address = read_listen_address(listen);
+  MonitorServerOptions how;
+  how.host = address.host;
+  how.port = address.port;
+  how.read_key = read_key(read_key_flags);
+  how.ingest_key = read_key(ingest_key_flags);
+  how.log = say;
+  PushRows push;
+  if (auto* const pushed = dynamic_cast<PushedRows*>(&stream))
+    push = [pushed](StreamBatch batch, std::chrono::milliseconds wait) {
+      return pushed->push(std::move(batch), wait);
+    };
+  auto server = std::make_unique<MonitorServer>(
+      how,
+      std::vector<ServedModel>{{.name = model,
+                                .baseline = &baseline,
+                                .options = options,
+                                .status = [&monitor] { return monitor.status(); }}},
+      std::move(push));
+  fmt::print("the page is at {}; Ctrl-C ends it\n", server->address());
+  std::fflush(stdout);
+  return server;
+}
+
+std::vector<std::unique_ptr<AlertSink>> MonitorCommand::open_sinks() const {
+  AlertSinkOptions how;
+  how.note = say;
+  std::vector<std::unique_ptr<AlertSink>> sinks;
+  if (!alerts_file.empty()) sinks.push_back(open_line_sink(alerts_file, how));
+  if (!webhook.empty()) {
+    WebhookOptions post;
+    post.headers = webhook_headers;
+    sinks.push_back(open_webhook(webhook, post, how));
+  }
+  if (!alerts_topic.empty()) sinks.push_back(open_kafka_sink(topic(alerts_topic), how));
+  return sinks;
+}
+
+std::string state_word(const Alert& alert) {
+  return alert.ended ? "ended" : alert.complete ? "has its rows" : "ALERT";
+}
+
+void print_alert(const Alert& alert) {
+  fmt::print("alert {} {}: {}\n", alert.id, state_word(alert), alert.text);
+  std::fflush(stdout);
+}
+
+// As it is stored, and of which model it is.
+std::string sent_alert(const std::string& model, const Alert& alert, const Baseline& baseline) {
+  nlohmann::json json = nlohmann::json::parse(alert_text(alert, baseline));
+  json["model"] = repair_utf8(model);
+  return json.dump();
+}
+
+void print_status(const MonitorStatus& status) {
+  fmt::print("{} came, {} measured, {} left out by sampling, {} not measurable, {} refused; {}\n",
+             counted(status.rows, "row"), status.measured, status.left_out, status.without_value,
+             status.refused, counted(status.alerts.size(), "alert"));
+  if (!status.last_refused.empty())
+    fmt::print("the last that was refused or not measurable: {}\n", status.last_refused);
+  if (!status.unsaved.empty()) fmt::print("NOT KEPT: {}\n", status.unsaved);
+}
+
+void MonitorCommand::execute() {
+  if (!merged.empty()) return merge();
+  if (model.empty() || baseline_file.empty())
+    throw Error(ErrorCode::usage, "expected MODEL and --baseline FILE, or --merge FILE...");
+  check();
+  const std::stop_token stop = stop_on_interrupt();
+  const ResultFile file = read_result_file(baseline_file);
+  const SavedBaseline base = read_baseline(file);
+  ModelOptions& how = model_options;
+  how.stop = stop;
+  const std::unique_ptr<Model> opened = open(base);
+  Run run;
+  run.seed = base.baseline.seed;
+  run.threads = threads;
+  run.stop = stop;
+  options.detectors.seed = options.seed;
+  options.about = nlohmann::json{{"model", model}, {"baseline", file.text}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  Monitor monitor(*opened, base.baseline, options, state, run);
+  const std::unique_ptr<RowStream> stream = open_source(base.baseline);
+  const std::vector<std::unique_ptr<AlertSink>> sinks = open_sinks();
+  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream);
+  WatchListener listener;
+  listener.note = say;
+  listener.alert = [&](const Alert& alert) {
+    if (!quiet) print_alert(alert);
+    const std::string text = sent_alert(model, alert, base.baseline);
+    for (const std::unique_ptr<AlertSink>& sink : sinks) sink->send(text);
+  };
+  listener.progress = [](const MonitorStatus&) {};
+  watch(monitor, *stream, listener, stop);
+  if (auto* const pushed = dynamic_cast<PushedRows*>(stream.get())) pushed->close();
+  if (!quiet) print_status(monitor.status());
+}
+
+// The model and the baseline that a monitor keeps in its file.
+std::pair<std::string, SavedBaseline> stored_subject(StoredMonitor& monitor, const std::string& file) {
+  const nlohmann::json about = nlohmann::json::parse(monitor.about(), nullptr, false);
+  if (!about.is_object() || !about.contains("baseline") || !about["baseline"].is_string())
+    throw Error(ErrorCode::input,
+                fmt::format("{}: has no baseline in it; expected the file of a monitor", file));
+  return {about.value("model", ""), read_baseline({file, about["baseline"].get<std::string>()})};
+}
+
+void MonitorCommand::merge() const {
+  MergedMonitors result;
+  std::optional<SavedBaseline> base;
+  std::vector<Window> windows;
+  for (const std::string& file : merged) {
+    StoredMonitor stored(file);
+    if (!base) {
+      auto [name, baseline] = stored_subject(stored, file);
+      result.model = std::move(name);
+      base = std::move(baseline);
+    }
+    stored.check(base->baseline);
+    for (Window& window : stored.windows(base->baseline)) windows.push_back(std::move(window));
+  }
+  result.files = merged;
+  result.windows = merge_windows(std::move(windows));
+  if (!json.empty()) {
+    AtomicFile file(json);
+    file.write(merged_json(result, base->baseline));
+    file.commit();
+  }
+  if (!quiet) fmt::print("{}", merged_table(result, base->baseline));
+}
+
+constexpr const char* kExamples = R"(Examples:
+  harmonia baseline fraud.onnx train.csv --radius auto --scale std -o base.json
+  harmonia monitor fraud.onnx --baseline base.json --source live.csv --listen 127.0.0.1:8078
+  tail -f rows.jsonl | harmonia monitor fraud.onnx --baseline base.json --alerts alerts.jsonl
+  harmonia monitor fraud.onnx --baseline base.json --source http --listen 0.0.0.0:8078 --ingest-key-file key
+  curl -H "Authorization: Bearer KEY" -H "X-Harmonia-Batch: 17" --data-binary @rows.csv http://HOST:8078/v1/rows
+  harmonia monitor fraud.onnx --baseline base.json --source kafka:localhost:9092/rows --state a.db
+  harmonia monitor --merge a.db b.db --json all.json
+
+False alarms: if the rows that come are exchangeable with those of the baseline, the probability that an alert is
+ever raised is at most --false-alarms, over all detectors and regions together; after an alert has ended, the test
+begins again with the full rate. Rows that depend on each other in time, or a baseline that is not like the stream,
+are no false alarms by this promise.
+
+The state file keeps what was counted: started again with it, the monitor goes on where it was. A file is
+read on from there; of standard input, what was read and not kept when a process was killed is lost.)";
+
+}  // namespace
+
+void add_monitor_command(CLI::App& program) {
+  const auto c = std::make_shared<MonitorCommand>();
+  CLI::App& app = *program.add_subcommand("monitor", "Watches gamma on a stream of rows against a baseline");
+  const auto share =
+      finite_number("a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
+  const auto rate = finite_number("a number above 0 and below 1", [](double x) { return x > 0 && x < 1; });
+  const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
+  app.add_option("MODEL", c->model, "as for harmonia gamma; the one the baseline is of");
+  app.add_option("--baseline", c->baseline_file, "file that harmonia baseline wrote")->type_name("FILE");
+  app.add_option(
+         "--source", c->source,
+         "where rows come from: - (standard input), FILE (which may grow), kafka:HOST:PORT/TOPIC, or http "
+         "(POST /v1/rows at --listen) [-]")
+      ->type_name("SOURCE")
+      ->group("Source");
+  app.add_option("--form", c->form, "of rows in text: csv, json (lines) or any: as each line looks [any]")
+      ->check(CLI::IsMember({"any", "csv", "json"}))
+      ->group("Source");
+  app.add_option("--id", c->id, "column or member that is kept as a row's id [id]")->group("Source");
+  app.add_flag("--once", c->once, "end where the file ends, instead of waiting for more")->group("Source");
+  app.add_option("--group", c->group, "of Kafka: monitors of one group share a topic's partitions [harmonia]")
+      ->group("Source");
+  app.add_option("--kafka-setting", c->kafka_settings,
+                 "NAME=VALUE of librdkafka, for TLS and passwords; may be repeated")
+      ->allow_extra_args(false)
+      ->group("Source");
+  app.add_option("--state", c->state, "SQLite file of what was counted [monitor.db]")
+      ->type_name("FILE")
+      ->group("State");
+  app.add_option("--window", c->options.window, "rows of a window [1000]")
+      ->check(CLI::Range(10, 100000000))
+      ->group("State");
+  app.add_option("--merge", c->merged, "sum up the files of several monitors of one stream, each row once")
+      ->type_name("FILE...")
+      ->group("State");
+  app.add_option("--json", c->json, "with --merge: write the sums and windows as JSON")
+      ->type_name("FILE")
+      ->group("State")
+      ->needs("--merge");
+  app.add_option("--false-alarms", c->options.detectors.false_alarms,
+                 "probability that a stream without drift ever raises an alert, at most [0.01]")
+      ->check(rate)
+      ->group("Alerts");
+  app.add_option("--quiet-rows", c->options.quiet_rows,
+                 "measured rows that have to be as in the baseline for an alert to end [500]")
+      ->check(CLI::Range(50, 5000))
+      ->group("Alerts");
+  app.add_option("--alerts", c->alerts_file, "append alerts as JSON lines to FILE; - is standard output")
+      ->type_name("FILE")
+      ->group("Alerts");
+  app.add_option("--webhook", c->webhook, "post alerts as JSON to this address")
+      ->type_name("URL")
+      ->group("Alerts");
+  app.add_option("--webhook-header", c->webhook_headers, "'Name: value' sent along; may be repeated")
+      ->allow_extra_args(false)
+      ->group("Alerts");
+  app.add_option("--alerts-topic", c->alerts_topic, "send alerts to a topic of Kafka")
+      ->type_name("kafka:HOST:PORT/TOPIC")
+      ->group("Alerts");
+  app.add_option("--share", c->options.share, "of the rows that is measured, drawn at random [1]")
+      ->check(share)
+      ->group("Run");
+  app.add_option("--calls-per-second", c->options.calls_per_second,
+                 "of the model, at most; beyond it, rows are sampled, and how many is said [no limit]")
+      ->check(above)
+      ->group("Run");
+  app.add_option("--threads", c->threads, "model calls at the same time [one per core]")
+      ->check(CLI::Range(1, 4096))
+      ->group("Run");
+  app.add_option("--seed", c->options.seed, "of sampling and ties [1]")->group("Run");
+  app.add_flag("--quiet", c->quiet, "no alerts and no summary on standard output")->group("Run");
+  app.add_option("--listen", c->listen,
+                 "serve the page, its API and metrics here; port 0 takes one that is free")
+      ->type_name("HOST:PORT")
+      ->group("Server");
+  add_key_flags(app, c->read_key_flags, "variable of the environment with the token that readers need [none]",
+                "Server");
+  add_key_flags(app, c->ingest_key_flags,
+                "variable with the key that senders of rows need; without one, only this machine may send",
+                "Server");
+  add_reaching_options(app, c->model_options);
+  app.footer(kExamples);
+  app.callback([c] { c->execute(); });
+}
+
+}  // namespace harmonia
