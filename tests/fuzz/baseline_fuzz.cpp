@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace harmonia;
   try {
-    const SavedBaseline saved = read_baseline({"base.json", fuzz::text_of(data, size)});
+    const SavedBaseline saved = read_baseline({"base.json", std::string(fuzz::text_of(data, size))});
     const Baseline& baseline = saved.baseline;
     RowCounts counts = no_counts(baseline);
     GammaRow row;
