@@ -21,11 +21,11 @@ constexpr int kCommittedTries = 5;      // … and how often they are asked for
 constexpr int kTick = 100;              // milliseconds between looks whether to stop
 constexpr milliseconds kSilence{5000};  // after a lost connection, before it is said
 
-template <auto destroy>
+template <auto Free>
 struct Destroy {
   template <class T>
   void operator()(T* object) const {
-    destroy(object);
+    Free(object);
   }
 };
 using Settings = std::unique_ptr<rd_kafka_conf_t, Destroy<rd_kafka_conf_destroy>>;

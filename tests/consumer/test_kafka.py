@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import signal
 import subprocess
 import time
 from collections import defaultdict
@@ -120,27 +121,37 @@ class Rows:
         return "".join(lines)
 
 
-def wait_for(counters: list[Counter], rows: Rows) -> None:
+class Monitor(Counter):
+    """harmonia monitor itself."""
+
+    def __init__(self, program: Path, base: Path, broker: KafkaBroker, place: Path, name: str, group: str = "monitors"):
+        self.command = [program, "monitor", "fn:f3", "--baseline", base, "--source", f"kafka:{broker.address}/rows", "--group", group,
+                        "--kafka-setting", "session.timeout.ms=3000", "--kafka-setting", "heartbeat.interval.ms=500",
+                        "--window", str(WINDOW), "--state", place / f"{name}.db", "--quiet"]
+        self.state = place / f"{name}.db"
+        self.notes = place / f"{name}.notes"
+        self.process = None
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(PATIENCE)
+        self.process.stdin.close()
+        self.process = None
+
+
+def wait_until(counted, rows: Rows, readers: list[Counter]) -> None:
+    """Until so many are counted as were produced."""
     deadline = time.monotonic() + PATIENCE
-    while len(merged(counters)) < len(rows.expected):
-        for counter in counters:
-            assert counter.process is None or counter.process.poll() is None, counter.notes.read_text()
-        assert time.monotonic() < deadline, (len(merged(counters)), len(rows.expected), [c.notes.read_text() for c in counters])
+    while (count := counted()) < len(rows.expected):
+        for reader in readers:
+            assert reader.process is None or reader.process.poll() is None, reader.notes.read_text()
+        assert time.monotonic() < deadline, (count, len(rows.expected), [reader.notes.read_text() for reader in readers])
         time.sleep(0.3)
 
 
-@pytest.fixture()
-def counters(tools: Path, broker: KafkaBroker, tmp_path: Path):
-    """Two, not started. Whatever runs at the end is killed."""
-    two = [Counter(tools, broker, tmp_path, name) for name in ("a", "b")]
-    yield two
-    for counter in two:
-        if counter.process is not None:
-            counter.kill()
-
-
-def test_every_row_is_counted_once(tools, broker, counters):
-    """Ten kills of monitors, re-balances between two, and a broker that is killed, stopped and started."""
+def torment(tools: Path, broker: KafkaBroker, readers: list[Counter], counted) -> Rows:
+    """Produces rows while two readers are killed ten times, share the topic and hand it on, and the broker is killed, stopped and
+    started. Gives what was produced, once it is counted."""
     draw = random.Random(8)
     rows = Rows()
     kafka_tool(tools, broker, "create", "rows", PARTITIONS)
@@ -148,39 +159,89 @@ def test_every_row_is_counted_once(tools, broker, counters):
     def produce(count: int) -> None:
         kafka_tool(tools, broker, "produce", "rows", input=rows.make(count))
 
-    first, second = counters
+    first, second = readers
     produce(1777)
     first.start()
-    kills = 0
-    while kills < 10:
+    for kills in range(10):
         produce(draw.randrange(200, 1500))
         time.sleep(draw.uniform(0, 2))
         if kills == 2:
             second.start()  # from here on two share the partitions
-        victim = draw.choice([one for one in counters if one.process is not None])
+        victim = draw.choice([one for one in readers if one.process is not None])
         victim.kill()
-        kills += 1
-        if kills == 5:
+        if kills == 4:
             broker.kill()
             time.sleep(1)
             broker.start()
         time.sleep(draw.uniform(0, 1))
         victim.start()
-    wait_for(counters, rows)
-
+    wait_until(counted, rows, readers)
     second.stop()  # an orderly re-balance, and back
     produce(900)
-    wait_for(counters, rows)
+    wait_until(counted, rows, readers)
     second.start()
     broker.stop()
     time.sleep(2)
     broker.start()
     produce(900)
-    wait_for(counters, rows)
-    for counter in counters:
-        counter.stop()
+    wait_until(counted, rows, readers)
+    for reader in readers:
+        reader.stop()
+    return rows
+
+
+@contextlib.contextmanager
+def killed_at_the_end(readers: list[Counter]):
+    try:
+        yield readers
+    finally:
+        for reader in readers:
+            if reader.process is not None:
+                reader.kill()
+
+
+@pytest.fixture()
+def counters(tools: Path, broker: KafkaBroker, tmp_path: Path):
+    with killed_at_the_end([Counter(tools, broker, tmp_path, name) for name in ("a", "b")]) as two:
+        yield two
+
+
+def test_every_row_is_read_once(tools, broker, counters):
+    rows = torment(tools, broker, counters, lambda: len(merged(counters)))
     assert merged(counters) == rows.expected
     assert all(counter.windows() for counter in counters)  # both had their share
+
+
+def test_monitors_count_every_row_once(tools, program, harmonia, broker, tmp_path):
+    """And their windows are those of one that nobody disturbed."""
+    draw = random.Random(1)
+    (tmp_path / "train.csv").write_text("number,other\n" + "".join(f"{draw.random() * 20000},{draw.random()}\n" for _ in range(500)))
+    made = harmonia("baseline", "fn:f3", tmp_path / "train.csv", "--radius", 0.1, "-o", tmp_path / "base.json")
+    assert made.returncode == 0, made.stderr
+
+    def sums(*monitors: Monitor) -> dict:
+        files = [one.state for one in monitors if one.state.exists()]
+        done = harmonia("monitor", "--merge", *files, "--json", tmp_path / "merged.json", "--quiet")
+        return json.loads((tmp_path / "merged.json").read_text()) if done.returncode == 0 else {}
+
+    def counted(*monitors: Monitor) -> int:
+        summary = sums(*monitors).get("summary", {"rows": 0, "refused": 0})
+        return summary["rows"] + summary["refused"]
+
+    a, b, alone = (Monitor(program, tmp_path / "base.json", broker, tmp_path, name, group)
+                   for name, group in (("a", "monitors"), ("b", "monitors"), ("alone", "alone")))
+    with killed_at_the_end([a, b, alone]):
+        rows = torment(tools, broker, [a, b], lambda: counted(a, b))
+        alone.start()
+        wait_until(lambda: counted(alone), rows, [alone])
+        alone.stop()
+    both, one = sums(a, b), sums(alone)
+    refused = sum(value == "!" for value in rows.expected.values())
+    assert (both["summary"]["rows"], both["summary"]["refused"]) == (len(rows.expected) - refused, refused)
+    for window in both["windows"] + one["windows"]:
+        del window["begin"], window["end"]  # when rows came
+    assert both["windows"] == one["windows"] and both["summary"] == one["summary"]
+    assert all(sums(monitor)["summary"]["rows"] > 0 for monitor in (a, b))
 
 
 def test_a_broker_that_is_away_is_waited_for_and_said(tools, broker, counters):
@@ -195,7 +256,7 @@ def test_a_broker_that_is_away_is_waited_for_and_said(tools, broker, counters):
         time.sleep(0.1)
     broker.start()
     kafka_tool(tools, broker, "produce", "rows", input=rows.make(1000))
-    wait_for(counters, rows)
+    wait_until(lambda: len(merged(counters)), rows, counters)
     counter.stop()
     assert counter.notes.read_text() == (
         f"Kafka: no broker of {broker.address} answers; waiting\nKafka at {broker.address} answers again\n")
