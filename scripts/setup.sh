@@ -3,6 +3,7 @@
 #   scripts/setup.sh build    the compiler and the libraries
 #   scripts/setup.sh [test]   those, the test tools, and a Python environment outside the repository
 #   scripts/setup.sh study    the compiler and the libraries, and an environment for the experiments' plots
+#   scripts/setup.sh drift    the compiler and the libraries, and an environment with alibi-detect, which the monitor is compared with, 1.1 GB
 #   scripts/setup.sh torch    PyTorch for Debian's own Python, and a BLAS that it is fast with
 #   scripts/setup.sh libtorch  those, and the headers that libharmonia_torch is built with
 #   scripts/setup.sh mnist    the MNIST images, outside the repository
@@ -12,7 +13,7 @@
 #   scripts/setup.sh embedder  a sentence embedder as an ONNX file, and its vocabulary, outside the repository
 #   scripts/setup.sh kafka    a Kafka broker, outside the repository
 #   scripts/setup.sh --onnxruntime    prints the folder of ONNX Runtime; exit code 1 if it is not there yet
-#   scripts/setup.sh --venv [study]   prints the folder of the environment; exit code 1 if it is not made yet
+#   scripts/setup.sh --venv [study|drift]   prints the folder of the environment; exit code 1 if it is not made yet
 #   scripts/setup.sh --openblas       prints the folder of the BLAS to put into LD_LIBRARY_PATH; exit code 1 if it is not there yet
 #   scripts/setup.sh --torchattacks   prints the folder of torchattacks; exit code 1 if it is not there yet
 #   scripts/setup.sh --mnist, --fashion, --images   print the folder of the images; exit code 1 if they are not there yet
@@ -36,7 +37,10 @@ test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev pyt
 torch_packages=(python3-torch libopenblas0-openmp)
 libtorch_packages=(libtorch-dev)  # 510 MB with what it needs
 requirements=tests/requirements.txt
-case "$*" in study | images | "--venv study") requirements=experiments/requirements.txt ;; esac
+case "$*" in
+  study | images | "--venv study") requirements=experiments/requirements.txt ;;
+  drift | "--venv drift") requirements=experiments/monitor/requirements.txt ;;
+esac
 cache=${HARMONIA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/harmonia}
 
 fail() {
@@ -474,7 +478,7 @@ case "${1:-test}" in
     install_embedder
     install_kafka
     ;;
-  study)
+  study | drift)
     install_packages "${build_packages[@]}" python3 python3-venv
     install_onnxruntime
     make_venv
@@ -544,6 +548,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, torch, libtorch, mnist, fashion, images, llm, embedder, kafka, --onnxruntime, --venv, --kafka, --openblas, --torchattacks, --mnist, --fashion, --images, --llm or --embedder"
+    fail "unknown argument '$1'; expected build, test, study, drift, torch, libtorch, mnist, fashion, images, llm, embedder, kafka, --onnxruntime, --venv, --kafka, --openblas, --torchattacks, --mnist, --fashion, --images, --llm or --embedder"
     ;;
 esac

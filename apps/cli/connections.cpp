@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 

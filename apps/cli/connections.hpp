@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-/// How a server of httplib holds its connections.
+/// How a server of httplib holds its connections. The one file that includes httplib's header.
 namespace harmonia {
 
 /// A thread for every connection, made when there is none to spare: a connection has its thread while it is

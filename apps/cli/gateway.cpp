@@ -1,7 +1,6 @@
 #include "gateway.hpp"
 
 #include <fmt/format.h>
-#include <httplib.h>
 
 #include <algorithm>
 #include <mutex>

@@ -13,6 +13,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/monitor/alert_sink.hpp"
+#include "harmonia/monitor/kafka.hpp"
 #include "harmonia/monitor/monitor.hpp"
 #include "harmonia/monitor/pushed_rows.hpp"
 #include "harmonia/monitor/text_stream.hpp"
@@ -29,11 +30,12 @@ namespace harmonia {
 namespace {
 
 constexpr const char* kPushed = "http";
+constexpr std::string_view kKafka = "kafka:";
 
 struct MonitorCommand {
   std::string model, baseline_file, source = "-", form = "any", id = "id", state = "monitor.db";
-  std::string alerts_file, webhook, listen, json;
-  std::vector<std::string> webhook_headers, merged;
+  std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
+  std::vector<std::string> webhook_headers, kafka_settings, merged;
   KeyFlags read_key_flags{.option = "--read-key", .variable = {}, .file = {}};
   KeyFlags ingest_key_flags{.option = "--ingest-key", .variable = {}, .file = {}};
   bool once = false, quiet = false;
@@ -47,6 +49,7 @@ struct MonitorCommand {
   void check() const;
   void merge() const;
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
+  KafkaTopic topic(const std::string& address) const;
   std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
   std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor,
                                        RowStream& stream) const;
@@ -85,10 +88,32 @@ std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
   return opened;
 }
 
+// kafka:HOST:PORT,…/TOPIC
+KafkaTopic MonitorCommand::topic(const std::string& address) const {
+  const std::size_t slash = address.rfind('/');
+  if (!address.starts_with(kKafka) || slash == std::string::npos || slash + 1 == address.size())
+    throw Error(ErrorCode::usage, fmt::format("{}; expected kafka:HOST:PORT/TOPIC, hosts separated by commas",
+                                              in_quotes(address)));
+  KafkaTopic topic{.brokers = address.substr(kKafka.size(), slash - kKafka.size()),
+                   .topic = address.substr(slash + 1)};
+  for (const std::string& setting : kafka_settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorCode::usage, "--kafka-setting without a name; expected NAME=VALUE of librdkafka");
+    topic.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  return topic;
+}
+
 std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline) const {
   if (source == kPushed) return std::make_unique<PushedRows>();
+  const RowForm rows = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
+  if (source.starts_with(kKafka)) {
+    return open_kafka_stream(topic(source), baseline.features,
+                             {.group = group, .window = options.window, .form = rows, .id = id, .note = say});
+  }
   TextStreamOptions how;
-  how.form = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
+  how.form = rows;
   how.id = id;
   how.follow = !once;
   how.note = say;
@@ -133,6 +158,7 @@ std::vector<std::unique_ptr<AlertSink>> MonitorCommand::open_sinks() const {
     post.headers = webhook_headers;
     sinks.push_back(open_webhook(webhook, post, how));
   }
+  if (!alerts_topic.empty()) sinks.push_back(open_kafka_sink(topic(alerts_topic), how));
   return sinks;
 }
 
@@ -235,6 +261,7 @@ constexpr const char* kExamples = R"(Examples:
   tail -f rows.jsonl | harmonia monitor fraud.onnx --baseline base.json --alerts alerts.jsonl
   harmonia monitor fraud.onnx --baseline base.json --source http --listen 0.0.0.0:8078 --ingest-key-file key
   curl -H "Authorization: Bearer KEY" -H "X-Harmonia-Batch: 17" --data-binary @rows.csv http://HOST:8078/v1/rows
+  harmonia monitor fraud.onnx --baseline base.json --source kafka:localhost:9092/rows --state a.db
   harmonia monitor --merge a.db b.db --json all.json
 
 False alarms: if the rows that come are exchangeable with those of the baseline, the probability that an alert is
@@ -256,9 +283,10 @@ void add_monitor_command(CLI::App& program) {
   const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
   app.add_option("MODEL", c->model, "as for harmonia gamma; the one the baseline is of");
   app.add_option("--baseline", c->baseline_file, "file that harmonia baseline wrote")->type_name("FILE");
-  app.add_option("--source", c->source,
-                 "where rows come from: - (standard input), FILE (which may grow), or http (POST /v1/rows "
-                 "at --listen) [-]")
+  app.add_option(
+         "--source", c->source,
+         "where rows come from: - (standard input), FILE (which may grow), kafka:HOST:PORT/TOPIC, or http "
+         "(POST /v1/rows at --listen) [-]")
       ->type_name("SOURCE")
       ->group("Source");
   app.add_option("--form", c->form, "of rows in text: csv, json (lines) or any: as each line looks [any]")
@@ -266,6 +294,12 @@ void add_monitor_command(CLI::App& program) {
       ->group("Source");
   app.add_option("--id", c->id, "column or member that is kept as a row's id [id]")->group("Source");
   app.add_flag("--once", c->once, "end where the file ends, instead of waiting for more")->group("Source");
+  app.add_option("--group", c->group, "of Kafka: monitors of one group share a topic's partitions [harmonia]")
+      ->group("Source");
+  app.add_option("--kafka-setting", c->kafka_settings,
+                 "NAME=VALUE of librdkafka, for TLS and passwords; may be repeated")
+      ->allow_extra_args(false)
+      ->group("Source");
   app.add_option("--state", c->state, "SQLite file of what was counted [monitor.db]")
       ->type_name("FILE")
       ->group("State");
@@ -295,6 +329,9 @@ void add_monitor_command(CLI::App& program) {
       ->group("Alerts");
   app.add_option("--webhook-header", c->webhook_headers, "'Name: value' sent along; may be repeated")
       ->allow_extra_args(false)
+      ->group("Alerts");
+  app.add_option("--alerts-topic", c->alerts_topic, "send alerts to a topic of Kafka")
+      ->type_name("kafka:HOST:PORT/TOPIC")
       ->group("Alerts");
   app.add_option("--share", c->options.share, "of the rows that is measured, drawn at random [1]")
       ->check(share)

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/side_thread.hpp"
 
 namespace harmonia {
 namespace {
@@ -32,6 +34,18 @@ bool pause(milliseconds time, const std::stop_token& stop) {
   return !stop.stop_requested();
 }
 
+// What is needed of a batch after its rows were measured.
+StreamBatch without_rows(const StreamBatch& batch) {
+  StreamBatch head;
+  head.partition = batch.partition;
+  head.first = batch.first;
+  head.next = batch.next;
+  head.id = batch.id;
+  head.time = batch.time;
+  return head;
+}
+
+// A batch is measured by a thread of its own, while this one keeps the batch before and reads the next.
 class Watch {
  public:
   Watch(Monitor& monitor, RowStream& stream, const WatchListener& listener, std::stop_token stop)
@@ -39,46 +53,67 @@ class Watch {
 
   void run() {
     stream_.start(monitor_.positions());
-    while (!stop_.stop_requested()) {
-      StreamBatch batch;
-      const Arrival arrival = stream_.next(batch, kWait);
-      if (arrival == Arrival::end) break;
-      if (arrival == Arrival::rows && !take(std::move(batch))) break;
+    while (!stop_.stop_requested() && (!ended_ || coming_)) {
+      if (!coming_) read(kWait);
+      if (coming_ && !measure()) break;
+      if (!coming_) keep();
       complete_alerts();
       show_progress();
     }
+    keep();
     listener_.progress(monitor_.status());
   }
 
  private:
-  // False: it is to stop, and the batch was not taken.
-  bool take(StreamBatch batch) {
-    const std::optional<Taken> taken = taken_of(batch);
-    if (!taken) return false;
-    batch.rows.reset(0, 0, 0);  // who sent it needs no more than its positions
-    waiting_.emplace_back(std::move(batch), taken->fresh);
-    tell_if_unsaved(taken->kept);
-    if (taken->kept) {
-      for (const auto& [kept, fresh] : waiting_) stream_.kept(kept, fresh);
-      waiting_.clear();
-    }
-    for (const Alert& alert : taken->alerts) listener_.alert(alert);
+  // Waits at most so long for the next batch.
+  void read(milliseconds wait) {
+    if (ended_) return;
+    StreamBatch batch;
+    const Arrival arrival = stream_.next(batch, wait);
+    ended_ = arrival == Arrival::end;
+    if (arrival == Arrival::rows) coming_ = std::move(batch);
+  }
+
+  // Has the batch that came measured. False: it is to stop, and it was not.
+  bool measure() {
+    StreamBatch head = without_rows(*coming_);
+    measuring_ = std::move(*coming_);
+    coming_.reset();
+    beside_.start([this] { measured_ = measured_of(std::move(measuring_)); });
+    keep();
+    read(milliseconds(0));
+    beside_.finish();
+    if (!measured_) return false;
+    unkept_ = {std::move(measured_), std::move(head)};
     return true;
   }
 
-  // As Monitor::take(), when the model answers again; none: stopped.
-  std::optional<Taken> taken_of(const StreamBatch& batch) {
+  // Keeps the batch that was measured last, if it is not kept yet.
+  void keep() {
+    if (!unkept_.first) return;
+    const Taken taken = monitor_.keep(*std::exchange(unkept_.first, nullptr));
+    waiting_.emplace_back(std::move(unkept_.second), taken.fresh);
+    tell_if_unsaved(taken.kept);
+    if (taken.kept) {
+      for (const auto& [kept, fresh] : waiting_) stream_.kept(kept, fresh);
+      waiting_.clear();
+    }
+    for (const Alert& alert : taken.alerts) listener_.alert(alert);
+  }
+
+  // As Monitor::measure(), when the model answers again; null: stopped.
+  std::shared_ptr<const MeasuredBatch> measured_of(StreamBatch batch) {
     for (milliseconds time = kFirstPause;; time = std::min(2 * time, kLongestPause)) {
       try {
-        Taken taken = monitor_.take(batch);
+        std::shared_ptr<const MeasuredBatch> measured = monitor_.measure(batch);
         if (time != kFirstPause) listener_.note("the model answers again");
-        return taken;
+        return measured;
       } catch (const Error& error) {
-        if (error.code() == ErrorCode::interrupted) return std::nullopt;
+        if (error.code() == ErrorCode::interrupted) return nullptr;
         if (error.code() != ErrorCode::model) throw;
         listener_.note(fmt::format("{}; asked again in {:.1f} s", error.what(),
                                    std::chrono::duration<double>(time).count()));
-        if (!pause(time, stop_)) return std::nullopt;
+        if (!pause(time, stop_)) return nullptr;
       }
     }
   }
@@ -116,10 +151,17 @@ class Watch {
   RowStream& stream_;
   const WatchListener& listener_;
   std::stop_token stop_;
-  std::vector<std::pair<StreamBatch, bool>> waiting_;  // to be kept, and whether they were fresh
+  bool ended_ = false;
+  std::optional<StreamBatch> coming_;  // was read, and is measured next
+  StreamBatch measuring_;
+  std::shared_ptr<const MeasuredBatch> measured_;
+  std::pair<std::shared_ptr<const MeasuredBatch>, StreamBatch> unkept_;  // was measured; and without its rows
+  std::vector<std::pair<StreamBatch, bool>>
+      waiting_;  // for the file to be written, and whether they were fresh
   bool kept_ = true;
   std::string incomplete_;  // why the last alert could not be completed
   Clock::time_point shown_{};
+  SideThread beside_;  // last: it uses the others
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace harmonia {
 
-/// Who is told what while a stream is watched; all from the thread that watches.
+/// Who is told what while a stream is watched; notes come from several threads.
 struct WatchListener {
   std::function<void(const Alert&)> alert;             ///< one began, ended, or is complete
   std::function<void(const std::string&)> note;        ///< a sentence that a user should know

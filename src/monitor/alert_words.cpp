@@ -11,17 +11,16 @@ namespace {
 
 constexpr std::size_t kNamed = 3;  // regions and features that the sentences name
 
+bool apart(const GammaStatistics& a, const GammaStatistics& b) {
+  return a.low && a.high && b.low && b.high && (*a.low > *b.high || *a.high < *b.low);
+}
+
 const char* becomes(const AlertPart& part) {
-  if (!part.before.mean || !part.since.mean) return "is distributed differently";
-  switch (part.finding.change) {
-    case Change::shape:
-      return "is distributed differently";
-    case Change::slow:
-      return *part.since.mean > *part.before.mean ? "is slowly becoming larger"
-                                                  : "is slowly becoming smaller";
-    default:
-      return *part.since.mean > *part.before.mean ? "is larger" : "is smaller";
-  }
+  if (!apart(part.before, part.since)) return "is distributed differently";
+  const bool larger = *part.since.mean > *part.before.mean;
+  if (part.finding.change == Change::slow)
+    return larger ? "is slowly becoming larger" : "is slowly becoming smaller";
+  return larger ? "is larger" : "is smaller";
 }
 
 std::string with_interval(const GammaStatistics& gamma) {

@@ -27,8 +27,8 @@ struct Shares {
 };
 
 std::vector<double> divided(const std::vector<std::uint64_t>& counts, double rows) {
-  std::vector<double> shares;
-  for (const std::uint64_t count : counts) shares.push_back(static_cast<double>(count) / rows);
+  std::vector<double> shares(counts.begin(), counts.end());
+  for (double& share : shares) share /= rows;
   return shares;
 }
 

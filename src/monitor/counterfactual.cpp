@@ -224,6 +224,7 @@ std::optional<Measured> Search::without_needless(const Measured& found) {
   if (needless.empty()) return std::nullopt;
   std::sort(needless.begin(), needless.end());
   std::vector<std::size_t> order;
+  order.reserve(needless.size());
   for (const auto& [value, i] : needless) order.push_back(features[i]);
   // One of all has to change.
   const std::size_t most = order.size() < features.size() ? order.size() : order.size() - 1;

@@ -43,26 +43,30 @@ class GrowingFile final : public RowStream {
 
   Arrival next(StreamBatch& batch, milliseconds wait) override {
     const auto deadline = Clock::now() + wait;
+    builder_.begin(partition_, position_);
     for (;;) {
-      if (take_lines()) {
+      take_lines();
+      // What is there comes along, and what is not is not waited for; but many lines may have to be skipped.
+      const bool more = builder_.size() < BatchBuilder::kMost && read_on();
+      if (more && (position_ >= skip_ || Clock::now() < deadline)) continue;
+      if (builder_.size() > 0) {
         batch = builder_.end(position_);
         positions_[partition_] = position_;
         return Arrival::rows;
       }
       if (ended_) return Arrival::end;
-      const bool more = fill();
-      if (Clock::now() >= deadline) return Arrival::nothing;  // many lines may have been skipped
-      if (!more && !ended_ && !rest_is_line_)
-        std::this_thread::sleep_for(std::min<Clock::duration>(kTick, deadline - Clock::now()));
+      if (!more && descriptor_ >= 0) look_at_end();
+      if (ended_ || rest_is_line_) continue;
+      if (Clock::now() >= deadline) return Arrival::nothing;
+      std::this_thread::sleep_for(std::min<Clock::duration>(kTick, deadline - Clock::now()));
     }
   }
 
   void kept(const StreamBatch& /*batch*/, bool /*fresh*/) override {}
 
  private:
-  // Puts whole lines into a batch; false if there was no row.
-  bool take_lines() {
-    builder_.begin(partition_, position_);
+  // Puts whole lines into the batch.
+  void take_lines() {
     std::string_view line;
     while (builder_.size() < BatchBuilder::kMost && lines_.next(line)) take(line);
     if (builder_.size() < BatchBuilder::kMost && rest_is_line_) {
@@ -70,7 +74,6 @@ class GrowingFile final : public RowStream {
       lines_.clear();
       rest_is_line_ = false;
     }
-    return builder_.size() > 0;
   }
 
   void take(std::string_view line) {
@@ -107,22 +110,20 @@ class GrowingFile final : public RowStream {
     followed_ = true;
   }
 
-  // Reads on; false if nothing came, and then looks at what became of the file.
-  bool fill() {
+  // False: nothing came.
+  bool read_on() {
     if (descriptor_ < 0 && !open()) return false;
     const std::span<char> room = lines_.room();
     const ssize_t count = ::read(descriptor_, room.data(), room.size());
     if (count < 0 && errno != EINTR) fail(errno);
-    if (count > 0) {
-      lines_.add(static_cast<std::size_t>(count));
-      read_ += static_cast<std::uint64_t>(count);
-      return true;
-    }
-    if (count == 0) at_file_end();
-    return false;
+    if (count <= 0) return false;
+    lines_.add(static_cast<std::size_t>(count));
+    read_ += static_cast<std::uint64_t>(count);
+    return true;
   }
 
-  void at_file_end() {
+  // What became of the file, of which all was read.
+  void look_at_end() {
     check_length();
     struct stat here {};
     if (::fstat(descriptor_, &here) != 0) fail(errno);

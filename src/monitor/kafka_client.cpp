@@ -13,11 +13,13 @@
 namespace harmonia {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int kCommittedWait = 10000;  // milliseconds for the group's offsets …
-constexpr int kCommittedTries = 5;     // … and how often they are asked for
-constexpr int kTick = 100;             // milliseconds between looks whether to stop
+constexpr int kCommittedWait = 10000;   // milliseconds for the group's offsets …
+constexpr int kCommittedTries = 5;      // … and how often they are asked for
+constexpr int kTick = 100;              // milliseconds between looks whether to stop
+constexpr milliseconds kSilence{5000};  // after a lost connection, before it is said
 
 template <auto destroy>
 struct Destroy {
@@ -117,12 +119,18 @@ class KafkaConsumer::Parts {
       subscribe();
     }
     check_fatal();
-    if (!message_) return false;
+    if (!message_) {
+      // That all brokers are down is not always told by the library, if a connection is lost at an unlucky
+      // moment.
+      if (lost_at_ && trouble_.empty() && Clock::now() - *lost_at_ > kSilence)
+        say(fmt::format("Kafka at {}: a broker does not answer; waiting", brokers_));
+      return false;
+    }
     if (message_->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       trouble(message_->err, rd_kafka_message_errstr(message_.get()));
       return false;
     }
-    say("");
+    heard();
     message = {message_->partition, message_->offset, std::nullopt};
     if (message_->payload != nullptr)
       message.value.emplace(static_cast<const char*>(message_->payload), message_->len);
@@ -180,6 +188,7 @@ class KafkaConsumer::Parts {
                       rd_kafka_err2str(error)));
       return false;
     }
+    heard();
     for (int i = 0; i < list->cnt; ++i) {
       rd_kafka_topic_partition_t& one = list->elems[i];
       one.offset =
@@ -209,9 +218,11 @@ class KafkaConsumer::Parts {
     switch (code) {
       case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
         return say(fmt::format("Kafka: no broker of {} answers; waiting", brokers_));
-      case RD_KAFKA_RESP_ERR__TRANSPORT:
+      case RD_KAFKA_RESP_ERR__TRANSPORT:  // to one of the brokers
+        if (!lost_at_) lost_at_ = Clock::now();
+        return;
       case RD_KAFKA_RESP_ERR__FATAL:
-        return;  // one of several brokers; told by check_fatal()
+        return;  // check_fatal() throws
       case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
         return say(fmt::format("Kafka at {} has no topic {}; waiting", brokers_, in_quotes(topic_)));
       default:
@@ -225,18 +236,24 @@ class KafkaConsumer::Parts {
       throw Error(ErrorCode::input, fmt::format("Kafka at {}: {}", brokers_, sentence(why.data())));
   }
 
-  // Says what is new; empty: messages come.
+  void heard() {
+    lost_at_.reset();
+    say("");
+  }
+
+  // Says what is new; empty: all is well.
   void say(const std::string& trouble) {
     if (trouble == trouble_) return;
     trouble_ = trouble;
-    if (note_) note_(trouble.empty() ? fmt::format("Kafka at {}: messages come again", brokers_) : trouble);
+    if (note_) note_(trouble.empty() ? fmt::format("Kafka at {} answers again", brokers_) : trouble);
   }
 
   std::string topic_, brokers_;
   KafkaAssignment assignment_;
   Note note_;
   bool rejoin_ = false;
-  std::string trouble_;  // what was said last
+  std::string trouble_;                       // what was said last
+  std::optional<Clock::time_point> lost_at_;  // when a connection was, since a message came
   Client client_;
   Message message_;
 };

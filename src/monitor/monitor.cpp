@@ -14,9 +14,11 @@
 #include "harmonia/core/sha256.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/monitor/counterfactual.hpp"
+#include "measured_batch.hpp"
 #include "monitor_file.hpp"
 #include "monitor_json.hpp"
 #include "recent_rows.hpp"
+#include "row_bytes.hpp"
 #include "row_measurer.hpp"
 #include "window_book.hpp"
 
@@ -66,16 +68,13 @@ class Monitor::State {
     restore();
   }
 
-  Taken take(const StreamBatch& batch);
+  std::shared_ptr<const MeasuredBatch> measure(StreamBatch batch);
+  Taken keep(const MeasuredBatch& measured);
   std::optional<Alert> complete_alert();
   MonitorStatus status() const;
   StreamPositions positions() const { return status_.positions; }
 
  private:
-  // Places of rows.
-  struct Chosen {
-    std::vector<std::size_t> places, left_out;
-  };
   // What is at a position.
   struct Event {
     std::uint64_t position;
@@ -84,8 +83,8 @@ class Monitor::State {
   };
 
   void restore();
-  Chosen choose(const StreamBatch& batch, std::uint64_t from);
-  static std::vector<Event> events_of(const StreamBatch& batch, const Chosen& chosen, std::uint64_t from);
+  void choose(MeasuredBatch& measured);
+  static std::vector<Event> events_of(const MeasuredBatch& measured, std::uint64_t from);
   void enter(const StreamBatch& batch, std::size_t place, const MeasuredRow& measured, Window& window,
              std::vector<Alert>& alerts);
   void save();
@@ -111,9 +110,7 @@ void Monitor::State::restore() {
   status_.positions = file_.positions();
   for (const std::string& text : file_.windows(kLastWindows)) windows_.restore(read_window(text, baseline_));
   for (const std::string& text : file_.alerts(kLastAlerts)) watch_.restore(read_alert(text));
-  for (const std::string& text : file_.rows()) {
-    recent_.add(read_stored<KeptRow>(text, "a row", [](const Json& json) { return read_kept_row(json); }));
-  }
+  for (const std::string& bytes : file_.rows()) recent_.add(read_row_bytes(bytes));
   saved_rows_ = recent_.next();
   const std::string detectors = file_.value("detectors");
   if (!detectors.empty()) detectors_.restore(detectors);
@@ -127,66 +124,68 @@ void Monitor::State::restore() {
   status_.evaluations = run_.ledger.spent();
 }
 
-// Rows from position `from` on, each drawn for itself: by its position, whatever is in it.
-Monitor::State::Chosen Monitor::State::choose(const StreamBatch& batch, std::uint64_t from) {
+// Each row is drawn for itself: by its position, whatever is in it.
+void Monitor::State::choose(MeasuredBatch& measured) {
+  const StreamBatch& batch = measured.batch;
   const std::size_t rows = batch.rows.values.rows();
-  std::size_t first = 0;
-  while (first < rows && batch.rows.number(first) < from) ++first;
   const auto each = static_cast<double>(gamma_cost(baseline_.options, baseline_.features.size()));
   const double share =
-      budget_.share_of(each * static_cast<double>(rows - first), options_.share, CallBudget::Clock::now());
+      budget_.share_of(each * static_cast<double>(rows), options_.share, CallBudget::Clock::now());
   {
     const std::lock_guard lock(mutex_);
     status_.share = share;
   }
   const std::uint64_t seed = partition_seed(options_.seed, batch.partition);
-  Chosen chosen;
-  for (std::size_t i = first; i < rows; ++i) {
+  for (std::size_t i = 0; i < rows; ++i) {
     const std::uint64_t number = batch.rows.number(i);
     const DrawKey key{seed, Stream::monitor_sample, number & 0xffffffff, number >> 32};
-    const bool measured = share >= 1 || draw_uniform(key, 0) < share;
-    (measured ? chosen.places : chosen.left_out).push_back(i);
+    (share >= 1 || draw_uniform(key, 0) < share ? measured.places : measured.left_out).push_back(i);
   }
-  budget_.spend(each * static_cast<double>(chosen.places.size()));
-  return chosen;
+  budget_.spend(each * static_cast<double>(measured.places.size()));
 }
 
-std::vector<Monitor::State::Event> Monitor::State::events_of(const StreamBatch& batch, const Chosen& chosen,
+std::shared_ptr<const MeasuredBatch> Monitor::State::measure(StreamBatch batch) {
+  const auto measured = std::make_shared<MeasuredBatch>();
+  measured->batch = std::move(batch);
+  choose(*measured);
+  measured->rows = measurer_.measure(measured->batch.rows, measured->places,
+                                     partition_seed(baseline_.seed, measured->batch.partition));
+  return measured;
+}
+
+// From position `from` on, ascending.
+std::vector<Monitor::State::Event> Monitor::State::events_of(const MeasuredBatch& measured,
                                                              std::uint64_t from) {
+  const StreamBatch& batch = measured.batch;
   std::vector<Event> events;
-  for (std::size_t i = 0; i < chosen.places.size(); ++i)
-    events.push_back({batch.rows.number(chosen.places[i]), Event::measured, i});
-  for (const std::size_t place : chosen.left_out)
+  for (std::size_t i = 0; i < measured.places.size(); ++i)
+    events.push_back({batch.rows.number(measured.places[i]), Event::measured, i});
+  for (const std::size_t place : measured.left_out)
     events.push_back({batch.rows.number(place), Event::left_out, place});
-  for (std::size_t i = 0; i < batch.refused.size(); ++i) {
-    if (batch.refused[i].position >= from) events.push_back({batch.refused[i].position, Event::refused, i});
-  }
+  for (std::size_t i = 0; i < batch.refused.size(); ++i)
+    events.push_back({batch.refused[i].position, Event::refused, i});
+  std::erase_if(events, [&](const Event& event) { return event.position < from; });
   std::ranges::sort(events, {}, &Event::position);
   return events;
 }
 
-Taken Monitor::State::take(const StreamBatch& batch) {
+Taken Monitor::State::keep(const MeasuredBatch& measured) {
+  const StreamBatch& batch = measured.batch;
+  const std::lock_guard lock(mutex_);
   if (!batch.id.empty() && (unsaved_batches_.contains(batch.id) || file_.has_batch(batch.id))) {
-    const std::lock_guard lock(mutex_);
     ++status_.repeated_batches;
     return {.kept = status_.unsaved.empty(), .fresh = false, .alerts = {}};
   }
-  const auto known = status_.positions.find(batch.partition);
-  const std::uint64_t from = known == status_.positions.end() ? 0 : known->second;
   Taken taken;
-  const Chosen chosen = choose(batch, from);
-  const std::vector<MeasuredRow> measured =
-      measurer_.measure(batch.rows, chosen.places, partition_seed(baseline_.seed, batch.partition));
-
-  const std::lock_guard lock(mutex_);
-  for (const Event& event : events_of(batch, chosen, from)) {
+  std::uint64_t& next = status_.positions[batch.partition];
+  for (const Event& event : events_of(measured, next)) {
     Window& window = windows_.at(batch.partition, event.position, batch.time, detectors_.rows());
     switch (event.kind) {
       case Event::measured:
-        enter(batch, chosen.places[event.index], measured[event.index], window, taken.alerts);
+        enter(batch, measured.places[event.index], measured.rows[event.index], window, taken.alerts);
         break;
       case Event::left_out:
-        ++window.rows, ++window.left_out, ++status_.left_out;
+        ++window.rows, ++window.left_out, ++status_.rows, ++status_.left_out;
         break;
       case Event::refused:
         ++window.refused, ++status_.refused;
@@ -194,11 +193,9 @@ Taken Monitor::State::take(const StreamBatch& batch) {
         break;
     }
   }
-  status_.rows += chosen.places.size() + chosen.left_out.size();
+  next = std::max(next, batch.next);
   status_.evaluations = run_.ledger.spent();
   status_.last_row = batch.time;
-  std::uint64_t& next = status_.positions[batch.partition];
-  next = std::max(next, batch.next);
   if (!batch.id.empty()) unsaved_batches_.insert(batch.id);
   save();
   taken.kept = status_.unsaved.empty();
@@ -208,7 +205,7 @@ Taken Monitor::State::take(const StreamBatch& batch) {
 void Monitor::State::enter(const StreamBatch& batch, std::size_t place, const MeasuredRow& measured,
                            Window& window, std::vector<Alert>& alerts) {
   const std::uint64_t position = batch.rows.number(place);
-  ++window.rows;
+  ++window.rows, ++status_.rows;
   if (!measured.reason.empty()) {
     ++window.without_value, ++status_.without_value;
     status_.last_refused =
@@ -244,7 +241,7 @@ void Monitor::State::save() {
     for (const std::string& id : unsaved_batches_) file_.put_batch(id);
     for (auto row = recent_.rows().rbegin(); row != recent_.rows().rend() && row->number >= saved_rows_;
          ++row)
-      file_.put_row(row->number, monitor_dump(kept_row_json(*row)));
+      file_.put_row(row->number, row_bytes(*row));
     file_.forget_rows(recent_.first());
     file_.put_value("detectors", detectors_.save());
     status_.p_values = detectors_.p_values();
@@ -300,7 +297,11 @@ Monitor::Monitor(const Model& model, const Baseline& baseline, const MonitorOpti
 Monitor::~Monitor() = default;
 
 StreamPositions Monitor::positions() const { return state_->positions(); }
-Taken Monitor::take(const StreamBatch& batch) { return state_->take(batch); }
+std::shared_ptr<const MeasuredBatch> Monitor::measure(StreamBatch batch) {
+  return state_->measure(std::move(batch));
+}
+Taken Monitor::keep(const MeasuredBatch& measured) { return state_->keep(measured); }
+Taken Monitor::take(const StreamBatch& batch) { return keep(*measure(batch)); }
 std::optional<Alert> Monitor::complete_alert() { return state_->complete_alert(); }
 MonitorStatus Monitor::status() const { return state_->status(); }
 

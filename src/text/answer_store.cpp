@@ -47,6 +47,7 @@ class StoredChat final : public Chat {
       together.emplace_back(number, std::move(answer));
       if (more) return;
       std::vector<AnsweredQuestion> answered;
+      answered.reserve(together.size());
       for (const auto& [place, what] : together) answered.push_back({&open[place], &what});
       file_.put(asker_, answered);  // first: whoever saw it does not ask again
       for (auto& [place, what] : together) distinct.give(numbers[place], std::move(what), taken);

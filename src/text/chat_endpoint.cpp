@@ -142,6 +142,7 @@ class ChatEndpoint final : public Chat {
     const std::vector<std::size_t> again = ask_once(questions, taken);
     if (again.empty()) return;
     std::vector<ChatQuestion> rest;
+    rest.reserve(again.size());
     for (const std::size_t number : again) rest.push_back(questions[number]);
     ask_once(rest, [&](std::size_t number, ChatAnswer answer) {
       ++answer.calls;  // the one that was refused

@@ -1,5 +1,7 @@
 #include "batch_sizes.hpp"
 
+#include <torch/script.h>
+
 #include <algorithm>
 #include <bit>
 #include <string_view>

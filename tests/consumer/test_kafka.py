@@ -180,9 +180,26 @@ def test_every_row_is_counted_once(tools, broker, counters):
     for counter in counters:
         counter.stop()
     assert merged(counters) == rows.expected
-    assert "no broker of" in first.notes.read_text() + second.notes.read_text()
-    assert "messages come again" in first.notes.read_text() + second.notes.read_text()
     assert all(counter.windows() for counter in counters)  # both had their share
+
+
+def test_a_broker_that_is_away_is_waited_for_and_said(tools, broker, counters):
+    rows = Rows()
+    kafka_tool(tools, broker, "create", "rows", PARTITIONS)
+    broker.kill()
+    counter = counters[0]
+    counter.start()
+    deadline = time.monotonic() + PATIENCE
+    while "answer" not in counter.notes.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    broker.start()
+    kafka_tool(tools, broker, "produce", "rows", input=rows.make(1000))
+    wait_for(counters, rows)
+    counter.stop()
+    assert counter.notes.read_text() == (
+        f"Kafka: no broker of {broker.address} answers; waiting\nKafka at {broker.address} answers again\n")
+    assert merged(counters) == rows.expected
 
 
 def test_alerts_arrive_although_the_broker_was_away(tools, broker):

@@ -88,7 +88,7 @@ TEST(Monitor, ChangeIsFoundDescribedAndEnds) {
   EXPECT_LE(*ended.ended, 1.0e9 + 7200);
   ASSERT_EQ(ended.features.size(), 1U);  // too few rows had come to say so at first
   EXPECT_EQ(ended.features[0].name, "slope");
-  EXPECT_NE(ended.text.find("slope is more often above 1"), std::string::npos) << ended.text;
+  EXPECT_NE(ended.text.find("slope is more often above 0.99"), std::string::npos) << ended.text;
   ASSERT_EQ(ended.rows.size(), 50U);  // chosen again when there were enough
   EXPECT_GT(ended.rows[0].row.gamma, 0.01);
   EXPECT_GE(ended.rows[0].row.gamma, ended.rows[49].row.gamma);

@@ -49,6 +49,9 @@ struct MonitorStatus {
   StreamPositions positions;
 };
 
+/// Rows that were measured, and are not kept yet.
+class MeasuredBatch;
+
 /// Watches gamma of a model on a stream of rows against a baseline. Its state is an SQLite file: a batch that
 /// was kept is counted, once, whenever the process is killed. Not safe to call from several threads, but for
 /// status().
@@ -64,10 +67,15 @@ class Monitor {
 
   /// Positions that are kept, for RowStream::start().
   StreamPositions positions() const;
-  /// Measures the batch's rows and keeps what they come to, in one transaction. Positions and batches that
-  /// are kept already are left out. Rows that cannot be measured are counted as such. A file that cannot be
-  /// written (a full disk) does not stop this: it is tried again with the next batch. Throws Error(model) if
-  /// the model answers nothing at all; then the batch was not taken.
+  /// Measures the batch's rows, those that sampling chooses. May be called while another thread is in keep().
+  /// Rows that cannot be measured are told from the others. Throws Error(model) if the model answers nothing
+  /// at all.
+  std::shared_ptr<const MeasuredBatch> measure(StreamBatch batch);
+  /// Keeps what the batch comes to, in one transaction. Positions and batches that are kept already are left
+  /// out. A file that cannot be written (a full disk) does not stop this: it is tried again with the next
+  /// batch.
+  Taken keep(const MeasuredBatch& measured);
+  /// Both.
   Taken take(const StreamBatch& batch);
   /// Looks for the nearest baseline rows and the changes that bring rows back, of one alert that is not
   /// complete, and returns it; none: all are complete.

@@ -1,6 +1,7 @@
 #include "batch_sizes.hpp"
 
 #include <gtest/gtest.h>
+#include <torch/script.h>
 
 #include <set>
 
