@@ -1,6 +1,13 @@
 """The monitor's live page in a real browser: points arrive, an alert appears, its rows are listed, and nothing that is shown
 can do harm."""
 
+import json
+import random
+import re
+import signal
+import subprocess
+import urllib.request
+
 import pytest
 from support.monitor_page import running_monitor_page
 
@@ -185,3 +192,36 @@ def test_a_page_says_when_its_server_is_gone(build_dir, browse):
             page.stop()
 
         assert browse(page, end, quiet=False, script=script) == "not connected; trying again"
+
+
+def test_the_command_itself(harmonia, program, browser, tmp_path):
+    """`harmonia monitor --source http --listen`: rows are sent, drift among them, and the page has the alert and its rows."""
+    done = harmonia("baseline", "fn:f4", "uniform:3000", "--radius", 0.3, "-o", tmp_path / "base.json")
+    assert done.returncode == 0, done.stderr
+    command = [program, "monitor", "fn:f4", "--baseline", tmp_path / "base.json", "--source", "http", "--listen", "127.0.0.1:0", "--state", tmp_path / "state.db", "--window", 500]
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            url = re.search(r"http://[\d.:]+", process.stdout.readline()).group()
+            draw = random.Random(1)
+
+            def send(batch: int, low: float) -> dict:
+                rows = "x0,x1\n" + "".join(f"{draw.uniform(low, 1)},{draw.uniform(low, 1)}\n" for _ in range(500))
+                request = urllib.request.Request(f"{url}/v1/rows", rows.encode(), {"Content-Type": "text/csv", "X-Harmonia-Batch": f"batch {batch}"})
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return json.load(answer)
+
+            assert all(send(i, 0 if i < 8 else 0.55) == {"rows": 500, "refused": 0, "repeated": False} for i in range(12))
+            assert send(11, 0)["repeated"]
+            browser.send(url, script=UNTIL + """
+              const alert = await until(() => document.querySelector('.alert[data-state="open"]'));
+              alert.open = true;
+              const rows = await until(() => all("tbody", alert).length === 2 && all("tbody", alert)[1].rows.length);
+              return [dots(), rows, alert.querySelector(".what").innerText, document.querySelector(".cards").innerText];
+            """)
+            answer = browser.receive()
+            assert answer["console"] == []
+            points, rows, text, cards = answer["value"]
+            assert (points, rows) == (12, 50) and "gamma" in text and "6,000" in cards
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0

@@ -311,7 +311,7 @@ def test_without_npm_the_build_says_so(root, tmp_path):
         (tools / tool).symlink_to(shutil.which(tool))
     done = subprocess.run([root / "web" / "bundle.sh", tmp_path / "out"], env={"PATH": str(tools), "HOME": str(tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 0
-    assert done.stderr == "web: node is not installed (Debian: nodejs, npm); the program is built without the report\n"
+    assert done.stderr == "web: node is not installed (Debian: nodejs, npm); the program is built without pages\n"
     written = tmp_path / "out" / "report_assets.cpp"
     assert '"this build has no report: node is not installed (Debian: nodejs, npm)"' in written.read_text()
     assert os.listdir(tmp_path / "out") == ["report_assets.cpp"]

@@ -1,6 +1,6 @@
 /** gamma of every window beside the baseline's, and regions by windows. */
 import * as Plot from "@observablehq/plot";
-import { counted, h, short } from "./dom";
+import { counted, grouped, h, short } from "./dom";
 import type { Theme } from "./theme";
 import type { Model, Window } from "./watched";
 
@@ -38,16 +38,18 @@ function spans(model: Model): { from: number; to: number; open: boolean }[] {
   });
 }
 
-/** Times under some of the windows, so many that they do not touch. */
+/** Times under some of the windows, so many that they do not touch; rows, where they came faster than times tell apart. */
 function timeAxis(model: Model, width: number): { ticks: number[]; tickFormat: (at: number) => string } {
   const windows = model.windows;
   const most = Math.max(2, Math.floor(width / 150));
   const step = Math.max(1, Math.ceil(windows.length / most));
-  const first = windows[0]?.end ?? 0;
-  const sameDay = new Date(1000 * first).toDateString() === new Date(1000 * (windows[windows.length - 1]?.end ?? 0)).toDateString();
+  const [first, last] = [windows[0]?.end ?? 0, windows[windows.length - 1]?.end ?? 0];
+  const sameDay = new Date(1000 * first).toDateString() === new Date(1000 * last).toDateString();
+  const byTime = last - first >= windows.length;
   return {
     ticks: windows.flatMap((_, at) => (at % step === 0 ? [at] : [])),
     tickFormat: (at) => {
+      if (!byTime) return `row ${grouped(windows[at]?.next ?? 0)}`;
       const date = new Date(1000 * (windows[at]?.end ?? 0));
       return sameDay ? date.toLocaleTimeString("en-GB") : `${date.toLocaleDateString("en-CA")} ${date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;
     },
@@ -133,7 +135,7 @@ function doublings(mean: number, before: number | null): number {
   return mean === 0 ? -Infinity : before === 0 ? Infinity : Math.log2(mean / before);
 }
 
-const steps = [-2, -1, 0, 1, 2];
+const steps = [-1, -0.5, 0, 0.5, 1];
 
 function heat(theme: Theme): string[] {
   return theme.dark ? ["#7fc4e8", "#2f6f94", "#23272d", "#b3531c", "#ffb27a"] : ["#0b5d8a", "#7fb8d6", "#f1f0ea", "#f0a06a", "#b8400a"];
@@ -146,17 +148,17 @@ export function regionPlot(model: () => Model): (width: number, theme: Theme) =>
     const cells = m.windows.flatMap((w, at) =>
       w.regionMeans.flatMap((mean, region): Cell[] => {
         const before = m.regions[region]?.mean ?? null;
-        return mean === null ? [] : [{ at, region, mean, before, rows: w.regionRows[region] ?? 0, ratio: Math.max(-2, Math.min(2, doublings(mean, before))) }];
+        return mean === null ? [] : [{ at, region, mean, before, rows: w.regionRows[region] ?? 0, ratio: Math.max(-1, Math.min(1, doublings(mean, before))) }];
       }),
     );
     const worded = width > 700;
-    const letters = worded ? 38 : 0;
+    const letters = worded ? 36 : 0;
     const cut = (words: string): string => (words.length > letters ? `${words.slice(0, letters - 1)}…` : words);
     const last = Math.max(9, m.windows.length - 1);
     return Plot.plot({
       width,
       height: 26 * m.regions.length + 44,
-      marginLeft: worded ? 270 : 40,
+      marginLeft: worded ? 280 : 40,
       marginRight: 12,
       marginTop: 8,
       marginBottom: 34,
@@ -185,7 +187,7 @@ export function regionPlot(model: () => Model): (width: number, theme: Theme) =>
 
 /** What the colours of regionPlot() say. */
 export function heatLegend(theme: Theme): HTMLElement {
-  const names = ["a quarter or less", "half", "as in the baseline", "double", "four times or more"];
+  const names = ["half or less", "0.7 times", "as in the baseline", "1.4 times", "double or more"];
   return h(
     "ul",
     { class: "legend" },
