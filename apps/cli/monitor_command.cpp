@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -24,6 +26,7 @@
 #include "key_flags.hpp"
 #include "monitor_server.hpp"
 #include "options.hpp"
+#include "serve_monitors.hpp"
 #include "watch_loop.hpp"
 
 namespace harmonia {
@@ -35,7 +38,8 @@ constexpr std::string_view kKafka = "kafka:";
 struct MonitorCommand {
   std::string model, baseline_file, source = "-", form = "any", id = "id", state = "monitor.db";
   std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
-  std::vector<std::string> webhook_headers, kafka_settings, merged;
+  std::string kafka_settings;
+  std::vector<std::string> webhook_headers, merged;
   KeyFlags read_key_flags{.option = "--read-key", .variable = {}, .file = {}};
   KeyFlags ingest_key_flags{.option = "--ingest-key", .variable = {}, .file = {}};
   bool once = false, quiet = false;
@@ -88,6 +92,24 @@ std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
   return opened;
 }
 
+// Lines of NAME=VALUE; a line that begins with # is none. In a file, because there are passwords in it.
+std::map<std::string, std::string> read_settings(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error(ErrorCode::input, fmt::format("{}: cannot be read", path));
+  std::map<std::string, std::string> settings;
+  std::string line;
+  for (std::size_t number = 1; std::getline(file, line); ++number) {
+    const std::string_view text = trim(line);
+    if (text.empty() || text.starts_with('#')) continue;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      throw Error(ErrorCode::input,
+                  fmt::format("{}, line {}: expected NAME=VALUE of librdkafka", path, number));
+    settings[std::string(trim(text.substr(0, equals)))] = trim(text.substr(equals + 1));
+  }
+  return settings;
+}
+
 // kafka:HOST:PORT,…/TOPIC
 KafkaTopic MonitorCommand::topic(const std::string& address) const {
   const std::size_t slash = address.rfind('/');
@@ -96,12 +118,7 @@ KafkaTopic MonitorCommand::topic(const std::string& address) const {
                                               in_quotes(address)));
   KafkaTopic topic{.brokers = address.substr(kKafka.size(), slash - kKafka.size()),
                    .topic = address.substr(slash + 1)};
-  for (const std::string& setting : kafka_settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw Error(ErrorCode::usage, "--kafka-setting without a name; expected NAME=VALUE of librdkafka");
-    topic.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
-  }
+  if (!kafka_settings.empty()) topic.settings = read_settings(kafka_settings);
   return topic;
 }
 
@@ -203,8 +220,7 @@ void MonitorCommand::execute() {
   run.threads = threads;
   run.stop = stop;
   options.detectors.seed = options.seed;
-  options.about = nlohmann::json{{"model", model}, {"baseline", file.text}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  options.about = monitor_about(model, file.text, options.detectors.false_alarms);
   Monitor monitor(*opened, base.baseline, options, state, run);
   const std::unique_ptr<RowStream> stream = open_source(base.baseline);
   const std::vector<std::unique_ptr<AlertSink>> sinks = open_sinks();
@@ -222,27 +238,24 @@ void MonitorCommand::execute() {
   if (!quiet) print_status(monitor.status());
 }
 
-// The model and the baseline that a monitor keeps in its file.
-std::pair<std::string, SavedBaseline> stored_subject(StoredMonitor& monitor, const std::string& file) {
-  const nlohmann::json about = nlohmann::json::parse(monitor.about(), nullptr, false);
-  if (!about.is_object() || !about.contains("baseline") || !about["baseline"].is_string())
-    throw Error(ErrorCode::input,
-                fmt::format("{}: has no baseline in it; expected the file of a monitor", file));
-  return {about.value("model", ""), read_baseline({file, about["baseline"].get<std::string>()})};
-}
-
 void MonitorCommand::merge() const {
   MergedMonitors result;
   std::optional<SavedBaseline> base;
   std::vector<Window> windows;
+  std::string identity;
   for (const std::string& file : merged) {
     StoredMonitor stored(file);
     if (!base) {
-      auto [name, baseline] = stored_subject(stored, file);
-      result.model = std::move(name);
-      base = std::move(baseline);
+      MonitorSubject subject = stored_subject(stored, file);
+      result.model = std::move(subject.model);
+      base = std::move(subject.baseline);
     }
     stored.check(base->baseline);
+    if (identity.empty()) identity = stored.identity();
+    if (stored.identity() != identity)
+      throw Error(ErrorCode::usage,
+                  fmt::format("{} has other windows or another seed than {}; expected the same", file,
+                              merged.front()));
     for (Window& window : stored.windows(base->baseline)) windows.push_back(std::move(window));
   }
   result.files = merged;
@@ -260,7 +273,8 @@ constexpr const char* kExamples = R"(Examples:
   harmonia monitor fraud.onnx --baseline base.json --source live.csv --listen 127.0.0.1:8078
   tail -f rows.jsonl | harmonia monitor fraud.onnx --baseline base.json --alerts alerts.jsonl
   harmonia monitor fraud.onnx --baseline base.json --source http --listen 0.0.0.0:8078 --ingest-key-file key
-  curl -H "Authorization: Bearer KEY" -H "X-Harmonia-Batch: 17" --data-binary @rows.csv http://HOST:8078/v1/rows
+  curl -H "Authorization: Bearer KEY" -H "X-Harmonia-Batch: 17" -H "Content-Type: text/csv" \
+    --data-binary @rows.csv http://HOST:8078/v1/rows
   harmonia monitor fraud.onnx --baseline base.json --source kafka:localhost:9092/rows --state a.db
   harmonia monitor --merge a.db b.db --json all.json
 
@@ -296,9 +310,9 @@ void add_monitor_command(CLI::App& program) {
   app.add_flag("--once", c->once, "end where the file ends, instead of waiting for more")->group("Source");
   app.add_option("--group", c->group, "of Kafka: monitors of one group share a topic's partitions [harmonia]")
       ->group("Source");
-  app.add_option("--kafka-setting", c->kafka_settings,
-                 "NAME=VALUE of librdkafka, for TLS and passwords; may be repeated")
-      ->allow_extra_args(false)
+  app.add_option("--kafka-settings", c->kafka_settings,
+                 "file of NAME=VALUE lines for librdkafka: TLS, passwords")
+      ->type_name("FILE")
       ->group("Source");
   app.add_option("--state", c->state, "SQLite file of what was counted [monitor.db]")
       ->type_name("FILE")

@@ -8,8 +8,10 @@
 #include "gateway.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "http_server.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "serve_monitors.hpp"
 #include "text_flags.hpp"
 
 namespace harmonia {
@@ -19,7 +21,8 @@ struct ServeCommand {
   bool gateway = false;
   std::string listen = "127.0.0.1:8077";
   std::string family = "appended", convention = "angle";
-  KeyFlags key{"--key", {}, {}}, own_key{"--gateway-key", {}, {}};
+  std::vector<std::string> monitors;
+  KeyFlags key{"--key", {}, {}}, own_key{"--gateway-key", {}, {}}, read_token{"--read-key", {}, {}};
   std::uint64_t budget_ms = 0;
   EmbedderFlags embedder;
   GatewayOptions options;
@@ -30,28 +33,10 @@ struct ServeCommand {
   void complete();
 };
 
-// HOST:PORT, [IPv6]:PORT, or the port alone.
-void read_listen(const std::string& text, GatewayOptions& options) {
-  const std::size_t colon = text.rfind(':');
-  std::string_view host =
-      colon == std::string::npos ? std::string_view(options.host) : std::string_view(text).substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const std::string_view digits = std::string_view(text).substr(colon == std::string::npos ? 0 : colon + 1);
-  const std::optional<double> port = read_number(digits);
-  const bool whole = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
-  if (!port || !whole || *port > 65535 || host.empty())
-    throw Error(ErrorCode::usage,
-                fmt::format("--listen {}; expected HOST:PORT, such as 127.0.0.1:8077", in_quotes(text)));
-  options.host = std::string(host);
-  options.port = static_cast<int>(*port);
-}
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 void ServeCommand::complete() {
-  read_listen(listen, options);
+  const ListenAddress address = read_listen_address(listen);
+  options.host = address.host;
+  options.port = address.port;
   options.budget = std::chrono::milliseconds(budget_ms);
   options.convention = convention_of(convention).value();
   const std::optional<PromptFamily> known = family_of(family);
@@ -74,8 +59,11 @@ void ServeCommand::complete() {
 }
 
 void ServeCommand::execute() {
-  if (!gateway) throw Error(ErrorCode::usage, "serve needs to be told what; expected --gateway");
+  if (gateway == !monitors.empty() || gateway == options.endpoint.url.empty())
+    throw Error(ErrorCode::usage,
+                "serve needs to be told what; expected --gateway with --chat URL, or --monitor FILE");
   const std::stop_token stop = stop_on_interrupt();
+  if (!monitors.empty()) return serve_monitors(monitors, listen, read_key(read_token), stop);
   complete();
   options.endpoint.stop = stop;
   const std::unique_ptr<Embedder> embeds = open_embedder(embedder, options.endpoint);
@@ -93,6 +81,12 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
   GatewayOptions& o = c.options;
   const auto share = finite_number("a number from 0 to 1", [](double x) { return x >= 0 && x <= 1; });
   const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
+  app.add_option("--monitor", c.monitors,
+                 "the live page of monitors, side by side: the files of their --state; may be repeated")
+      ->type_name("FILE")
+      ->group("Monitors");
+  add_key_flags(app, c.read_token, "variable of the environment with the token that readers need [none]",
+                "Monitors");
   app.add_flag("--gateway", c.gateway, "an OpenAI-compatible proxy that adds gamma to answers")
       ->group("Gateway");
   app.add_option("--listen", c.listen,
@@ -108,7 +102,6 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
       ->check(above)
       ->group("Gateway");
   app.add_option("--chat", o.endpoint.url, "base address of the upstream, such as http://127.0.0.1:8080/v1")
-      ->required()
       ->type_name("URL")
       ->group("Upstream");
   add_key_flags(app, c.key,
@@ -166,7 +159,10 @@ void add_gateway_options(CLI::App& app, ServeCommand& c) {
 }
 
 constexpr const char* kExamples =
-    R"(Clients change their base URL and nothing else:
+    R"(The page of several monitors, which run elsewhere on this machine:
+  harmonia serve --monitor fraud.db --monitor churn.db --listen 127.0.0.1:8077
+
+A gateway: clients change their base URL and nothing else:
   harmonia serve --gateway --chat http://127.0.0.1:8080/v1 --sample 0.1
   OPENAI_BASE_URL=http://127.0.0.1:8077/v1 python my_app.py
 
@@ -189,8 +185,9 @@ void add_serve_command(CLI::App& program) {
   auto command = std::make_shared<ServeCommand>();
   command->options.endpoint.in_flight = 4;
   command->options.endpoint.retries = 1;
-  CLI::App* const app =
-      program.add_subcommand("serve", "Serves: a gateway that adds gamma to a chat endpoint's answers");
+  CLI::App* const app = program.add_subcommand(
+      "serve",
+      "Serves: the live page of monitors, or a gateway that adds gamma to a chat endpoint's answers");
   add_gateway_options(*app, *command);
   app->footer(kExamples);
   app->callback([command] { command->execute(); });

@@ -130,7 +130,9 @@ void AlertWatch::choose_rows(Alert& alert) const {
   }
   if (everywhere) regions.clear();
   alert.rows.clear();
-  for (KeptRow& row : recent_.worst(alert.since_number, regions, options_.alert_rows))
+  const AlertPart& first = alert.parts.front();
+  const bool largest = first.since.mean.value_or(0) >= first.before.mean.value_or(0);
+  for (KeptRow& row : recent_.worst(alert.since_number, regions, options_.alert_rows, largest))
     alert.rows.push_back({.row = std::move(row), .nearest = std::nullopt, .back = std::nullopt});
 }
 

@@ -309,6 +309,7 @@ StoredMonitor::StoredMonitor(const std::string& file)
     : file_(std::make_unique<MonitorFile>(file, "", MonitorFile::Use::read)) {}
 StoredMonitor::~StoredMonitor() = default;
 
+std::string StoredMonitor::identity() { return file_->value("identity"); }
 std::string StoredMonitor::about() { return file_->value("about"); }
 
 void StoredMonitor::check(const Baseline& baseline) { file_->check(baseline_hash(baseline)); }

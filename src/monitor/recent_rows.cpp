@@ -34,7 +34,7 @@ RowCounts RecentRows::counts_from(std::uint64_t number) const {
 }
 
 std::vector<KeptRow> RecentRows::worst(std::uint64_t from, const std::vector<std::size_t>& regions,
-                                       std::size_t count) const {
+                                       std::size_t count, bool largest) const {
   std::vector<const KeptRow*> found;
   for (const KeptRow& row : rows_) {
     if (row.number < from) continue;
@@ -42,8 +42,9 @@ std::vector<KeptRow> RecentRows::worst(std::uint64_t from, const std::vector<std
   }
   const auto kept = static_cast<std::ptrdiff_t>(std::min(count, found.size()));
   // Of equal ones, the first that came.
-  std::ranges::partial_sort(found, found.begin() + kept, [](const KeptRow* a, const KeptRow* b) {
-    return a->gamma != b->gamma ? a->gamma > b->gamma : a->number < b->number;
+  std::ranges::partial_sort(found, found.begin() + kept, [&](const KeptRow* a, const KeptRow* b) {
+    if (a->gamma == b->gamma) return a->number < b->number;
+    return largest ? a->gamma > b->gamma : a->gamma < b->gamma;
   });
   std::vector<KeptRow> rows;
   for (std::ptrdiff_t i = 0; i < kept; ++i) rows.push_back(*found[static_cast<std::size_t>(i)]);

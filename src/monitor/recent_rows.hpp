@@ -24,10 +24,10 @@ class RecentRows {
   std::uint64_t next() const { return next_; }
   /// Counts of those from a number on.
   RowCounts counts_from(std::uint64_t number) const;
-  /// Those from a number on that are in one of the regions (all, if none is named), of the largest gamma, the
-  /// largest first.
-  std::vector<KeptRow> worst(std::uint64_t from, const std::vector<std::size_t>& regions,
-                             std::size_t count) const;
+  /// Those from a number on that are in one of the regions (all, if none is named): of the largest gamma, the
+  /// largest first, or of the smallest.
+  std::vector<KeptRow> worst(std::uint64_t from, const std::vector<std::size_t>& regions, std::size_t count,
+                             bool largest) const;
 
  private:
   const Baseline& baseline_;

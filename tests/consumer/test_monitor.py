@@ -159,6 +159,27 @@ def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_o
     assert merged(harmonia, tmp_path, "http.db")["summary"]["rows"] == 200
 
 
+def test_several_monitors_side_by_side_on_one_page(program, harmonia, watch, tmp_path):
+    for name, seed in (("one", 7), ("two", 8)):
+        (tmp_path / f"{name}.csv").write_text(HEADER + "".join(rows_text(seed, 1500)))
+        done = watch("--source", f"{name}.csv", "--once", "--state", f"{name}.db", "--false-alarms", 0.02)
+        assert done.wait(60) == 0
+    page = subprocess.Popen([str(program), "serve", "--monitor", "one.db", "--monitor", "two.db", "--listen", "127.0.0.1:0"], cwd=tmp_path, text=True, stdout=subprocess.PIPE)
+    try:
+        url = page.stdout.readline().split(" is at ")[1].split(";")[0]
+        with urllib.request.urlopen(f"{url}/api/status", timeout=60) as answer:
+            one, two = json.loads(answer.read())["models"]
+        assert (one["name"], two["name"]) == ("fn:f4", "fn:f4 (two.db)")
+        assert one["rows"] == two["rows"] == 1500 and one["false_alarms"] == 0.02 and len(two["windows"]) == 2
+    finally:
+        page.send_signal(signal.SIGINT)
+        assert page.wait(30) == 0
+    other = watch("--source", "one.csv", "--once", "--state", "other.db", "--window", 500)
+    assert other.wait(60) == 0
+    refused = harmonia("monitor", "--merge", "one.db", "other.db", cwd=tmp_path)
+    assert refused.returncode == 2 and "has other windows or another seed than one.db" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

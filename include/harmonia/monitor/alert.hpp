@@ -50,7 +50,8 @@ struct Alert {
   double p_value = 1;                                 ///< when it was found
   std::vector<AlertPart> parts;                       ///< where, the surest first; at least one
   std::vector<AlertFeature> features;                 ///< the most changed first
-  std::vector<AlertRow> rows;  ///< of largest gamma since the change, the largest first
+  std::vector<AlertRow> rows;  ///< since the change: of largest gamma, the largest first; or of the smallest,
+                               ///< where gamma became smaller
   bool complete = false;       ///< nearest rows and counterfactuals were looked for
   std::string text;            ///< all that in a few sentences
 };

@@ -99,6 +99,8 @@ class StoredMonitor {
 
   /// MonitorOptions::about.
   std::string about();
+  /// Of two files that have the same, windows can be merged.
+  std::string identity();
   /// Throws Error(usage) if the baseline is not the monitor's.
   void check(const Baseline& baseline);
   /// As it was kept last; windows and alerts are the last ones.

@@ -1,0 +1,90 @@
+#include "serve_monitors.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
+#include "monitor_server.hpp"
+
+namespace harmonia {
+namespace {
+
+using Json = nlohmann::json;
+
+// A file that is read by one thread at a time.
+struct ReadMonitor {
+  explicit ReadMonitor(const std::string& path) : file(path), subject(stored_subject(file, path)) {
+    file.check(subject.baseline.baseline);
+  }
+
+  MonitorStatus status() {
+    const std::lock_guard lock(mutex);
+    return file.status(subject.baseline.baseline);
+  }
+
+  std::mutex mutex;
+  StoredMonitor file;
+  MonitorSubject subject;
+};
+
+}  // namespace
+
+MonitorSubject stored_subject(StoredMonitor& monitor, const std::string& file) {
+  const Json about = Json::parse(monitor.about(), nullptr, false);
+  const auto has = [&](const char* key, bool (Json::*is)() const noexcept) {
+    return about.is_object() && about.contains(key) && (about[key].*is)();
+  };
+  if (!has("model", &Json::is_string) || !has("baseline", &Json::is_string) ||
+      !has("false_alarms", &Json::is_number))
+    throw Error(ErrorCode::input, fmt::format("{}: a monitor has not taken any rows into it yet", file));
+  return {.model = about["model"].get<std::string>(),
+          .baseline = read_baseline({file, about["baseline"].get<std::string>()}),
+          .false_alarms = about["false_alarms"].get<double>()};
+}
+
+std::string monitor_about(const std::string& model, const std::string& baseline, double false_alarms) {
+  return Json{{"model", model}, {"baseline", baseline}, {"false_alarms", false_alarms}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
+}
+
+void serve_monitors(const std::vector<std::string>& files, const std::string& listen,
+                    const std::string& read_key, const std::stop_token& stop) {
+  const ListenAddress address = read_listen_address(listen);
+  std::vector<std::unique_ptr<ReadMonitor>> monitors;
+  std::vector<ServedModel> models;
+  std::map<std::string, std::size_t> times;  // that a model's name came
+  for (const std::string& path : files) {
+    ReadMonitor& monitor = *monitors.emplace_back(std::make_unique<ReadMonitor>(path));
+    const std::string& model = monitor.subject.model;
+    MonitorOptions options;
+    options.detectors.false_alarms = monitor.subject.false_alarms;
+    models.push_back({.name = times[model]++ == 0 ? model : fmt::format("{} ({})", model, path),
+                      .baseline = &monitor.subject.baseline.baseline,
+                      .options = options,
+                      .status = [&monitor] { return monitor.status(); }});
+  }
+  MonitorServerOptions how;
+  how.host = address.host;
+  how.port = address.port;
+  how.read_key = read_key;
+  how.log = [](const std::string& line) {
+    std::fputs(fmt::format("harmonia: {}\n", printable(line, std::string::npos)).c_str(), stderr);
+  };
+  const MonitorServer server(how, std::move(models), {});
+  fmt::print("the page of {} is at {}; Ctrl-C ends it\n", counted(files.size(), "monitor"), server.address());
+  std::fflush(stdout);
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait(lock, stop, [] { return false; });
+}
+
+}  // namespace harmonia
