@@ -26,7 +26,7 @@ cd "$(dirname "$0")/.."
 # python3 runs the example model of README.md.
 build_packages=(g++ cmake ninja-build pkg-config ccache python3
   libfmt-dev nlohmann-json3-dev libcli11-dev libcurl4-openssl-dev libssl-dev libicu-dev libboost-dev libeigen3-dev
-  libpugixml-dev libpng-dev libjpeg62-turbo-dev libstb-dev libsqlite3-dev libcpp-httplib-dev prometheus-cpp-dev)
+  libpugixml-dev libpng-dev libjpeg62-turbo-dev libstb-dev libsqlite3-dev libcpp-httplib-dev prometheus-cpp-dev librdkafka-dev)
 # npm fetches ONNX Runtime and what bundles the report's page. A Node.js from elsewhere brings its own, beside which Debian's cannot be installed.
 command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.

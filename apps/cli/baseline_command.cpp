@@ -130,7 +130,7 @@ void add_baseline_command(CLI::App& program, int argc, char** argv) {
       ->group("Baseline");
   app.add_option("--keep", options.kept_rows,
                  "reference rows kept with their values, to be shown beside others [1000]")
-      ->check(CLI::Range(0, 1000000))
+      ->check(CLI::Range(1, 1000000))
       ->group("Baseline");
   add_run_limits(app, command->run);
   app.add_flag("--quiet", command->run.quiet, "no table, no progress")->group("Run");

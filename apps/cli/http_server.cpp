@@ -236,9 +236,9 @@ class HttpServer::Listener final : public httplib::Server {
         reader == nullptr || !(from.has_header("Content-Length") || from.has_header("Transfer-Encoding"));
     HttpReply reply;
     try {
-      reply = reply_to(request, [&]() -> std::optional<HttpReply> {
+      reply = reply_to(request, [&](std::size_t most) -> std::optional<HttpReply> {
         if (whole) return std::nullopt;
-        std::optional<HttpReply> refused = read_body(from, *reader, request.body);
+        std::optional<HttpReply> refused = read_body(from, *reader, most, request.body);
         whole = !refused;
         return refused;
       });
@@ -249,7 +249,9 @@ class HttpServer::Listener final : public httplib::Server {
     write(request, reply, response);
   }
 
-  HttpReply reply_to(HttpRequest& request, const std::function<std::optional<HttpReply>()>& body) const {
+  // body: reads so many bytes of it at most.
+  HttpReply reply_to(HttpRequest& request,
+                     const std::function<std::optional<HttpReply>(std::size_t most)>& body) const {
     std::string known;
     for (const HttpRoute& route : routes_) {
       if (!matches(route, request)) continue;
@@ -260,7 +262,8 @@ class HttpServer::Listener final : public httplib::Server {
       if (route.admit) {
         if (std::optional<HttpReply> refused = route.admit(request)) return *refused;
       }
-      if (std::optional<HttpReply> refused = body()) return *refused;
+      const std::size_t most = route.body > 0 ? route.body : options_.limits.body;
+      if (std::optional<HttpReply> refused = body(most)) return *refused;
       return route.answer(request);
     }
     if (known.empty()) return http_error(404, fmt::format("no such path: {}", printable(request.path)));
@@ -269,9 +272,9 @@ class HttpServer::Listener final : public httplib::Server {
     return reply;
   }
 
-  std::optional<HttpReply> read_body(const httplib::Request& from, const httplib::ContentReader& reader,
-                                     std::string& body) const {
-    const std::size_t most = options_.limits.body;
+  static std::optional<HttpReply> read_body(const httplib::Request& from,
+                                            const httplib::ContentReader& reader, std::size_t most,
+                                            std::string& body) {
     const HttpReply oversized =
         http_error(413, fmt::format("the body is too long; expected {} bytes at most", most));
     if (from.has_header("Content-Encoding"))

@@ -48,6 +48,7 @@ struct HttpRoute {
   /// Looks at a request before its body is read. A reply: that is the answer.
   std::function<std::optional<HttpReply>(const HttpRequest&)> admit;
   std::function<HttpReply(const HttpRequest&)> answer;
+  std::size_t body = 0;  ///< bytes of a body, at most; 0: HttpLimits::body
 };
 
 /// What one client, or many at once, may take.

@@ -81,6 +81,7 @@ std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
   how.margin = base.margin;
   how.output_name = base.model_output;
   how.binary = base.binary;
+  how.takes_missing = how.takes_missing || base.takes_missing;
   const Baseline& baseline = base.baseline;
   std::unique_ptr<Model> opened = open_model(model, how, baseline.rows.front().values);
   if (opened->info().inputs != baseline.features.size()) {
@@ -148,6 +149,8 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   how.read_key = read_key(read_key_flags);
   how.ingest_key = read_key(ingest_key_flags);
   how.log = say;
+  how.id = id;
+  how.not_ready = [&monitor] { return monitor.status().unsaved; };
   PushRows push;
   if (auto* const pushed = dynamic_cast<PushedRows*>(&stream))
     push = [pushed](StreamBatch batch, std::chrono::milliseconds wait) {
@@ -160,8 +163,13 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
                                 .options = options,
                                 .status = [&monitor] { return monitor.status(); }}},
       std::move(push));
-  fmt::print("the page is at {}; Ctrl-C ends it\n", server->address());
-  std::fflush(stdout);
+  const std::string line = fmt::format("the page is at {}; Ctrl-C ends it", server->address());
+  if (quiet) {
+    say(line);
+  } else {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  }
   return server;
 }
 
@@ -201,8 +209,18 @@ void print_status(const MonitorStatus& status) {
              status.refused, counted(status.alerts.size(), "alert"));
   if (!status.last_refused.empty())
     fmt::print("the last that was refused or not measurable: {}\n", status.last_refused);
-  if (!status.unsaved.empty()) fmt::print("NOT KEPT: {}\n", status.unsaved);
 }
+
+// Tells those who wait for their rows to be kept that they are not.
+struct EndOfRows {
+  PushedRows* rows;
+  explicit EndOfRows(PushedRows* pushed) : rows(pushed) {}
+  ~EndOfRows() {
+    if (rows != nullptr) rows->end();
+  }
+  EndOfRows(const EndOfRows&) = delete;
+  EndOfRows& operator=(const EndOfRows&) = delete;
+};
 
 void MonitorCommand::execute() {
   if (!merged.empty()) return merge();
@@ -232,9 +250,8 @@ void MonitorCommand::execute() {
     const std::string text = sent_alert(model, alert, base.baseline);
     for (const std::unique_ptr<AlertSink>& sink : sinks) sink->send(text);
   };
-  listener.progress = [](const MonitorStatus&) {};
+  const EndOfRows end{dynamic_cast<PushedRows*>(stream.get())};
   watch(monitor, *stream, listener, stop);
-  if (auto* const pushed = dynamic_cast<PushedRows*>(stream.get())) pushed->close();
   if (!quiet) print_status(monitor.status());
 }
 
@@ -256,7 +273,15 @@ void MonitorCommand::merge() const {
       throw Error(ErrorCode::usage,
                   fmt::format("{} has other windows or another seed than {}; expected the same", file,
                               merged.front()));
-    for (Window& window : stored.windows(base->baseline)) windows.push_back(std::move(window));
+    for (Window& window : stored.windows(base->baseline)) {
+      if (window.partition == StreamBatch{}.partition && merged.size() > 1)
+        throw Error(
+            ErrorCode::usage,
+            fmt::format("{} has rows of standard input or HTTP, which every monitor numbers for itself; "
+                        "expected files and topics alone",
+                        file));
+      windows.push_back(std::move(window));
+    }
   }
   result.files = merged;
   result.windows = merge_windows(std::move(windows));

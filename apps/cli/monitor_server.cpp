@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kSmallBody = 4096;   // of what is read before a key was seen
 constexpr milliseconds kTick{500};         // between two looks at what is to be shown
 constexpr milliseconds kHeartbeat{10000};  // longest silence of an event stream
 constexpr const char* kHtml = "text/html; charset=utf-8";
@@ -123,8 +124,9 @@ class MonitorServer::Site {
     const auto everybody = [](const HttpRequest&) { return std::optional<HttpReply>(); };
     std::vector<HttpRoute> routes;
     const auto add = [&](const char* method, const char* path, auto admit, auto answer) {
-      routes.push_back(
-          {method, path, admit, [this, answer](const HttpRequest& r) { return (this->*answer)(r); }});
+      routes.push_back({method, path, admit,
+                        [this, answer](const HttpRequest& r) { return (this->*answer)(r); },
+                        std::string_view(path) == "/v1/rows" ? 0 : kSmallBody});
     };
     add("GET", "/", everybody, &Site::page);
     add(
@@ -302,6 +304,7 @@ class MonitorServer::Site {
     StreamBatch batch;
     try {
       RowReaderOptions reading;
+      reading.id = options_.id;
       reading.name = "the body";
       reading.form = *form_of(media_type(request));
       batch = RowReader(models_.front().baseline->features, reading).read_all(request.body);

@@ -26,6 +26,7 @@ struct MonitorServerOptions {
   int port = 0;                 ///< 0: one that is free
   std::string read_key;         ///< that readers have to send, or log in with; empty: everybody reads
   std::string ingest_key;       ///< that senders of rows have to send; empty: this machine alone may send
+  std::string id = "id";        ///< column or member of rows that is their id
   std::size_t most_pages = 64;  ///< that are kept up to date at the same time
   std::chrono::milliseconds ingest_wait{30000};  ///< longest that a sender waits for its rows to be kept
   HttpLimits limits;

@@ -18,12 +18,10 @@ namespace harmonia {
 namespace {
 
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kWait{200};            // for rows, before it is looked whether to stop
 constexpr milliseconds kFirstPause{500};      // before a model that did not answer is asked again …
 constexpr milliseconds kLongestPause{30000};  // … and at most
-constexpr milliseconds kBetweenProgress{1000};
 
 // False: it is to stop.
 bool pause(milliseconds time, const std::stop_token& stop) {
@@ -57,11 +55,13 @@ class Watch {
       if (!coming_) read(kWait);
       if (coming_ && !measure()) break;
       if (!coming_) keep();
-      complete_alerts();
-      show_progress();
+      if (!kept_) tell_if_unsaved(monitor_.save_again());
+      look_at_alerts();
     }
     keep();
-    listener_.progress(monitor_.status());
+    while (monitor_.has_incomplete() && !stop_.stop_requested()) look_at_alerts();
+    if (!monitor_.save_again())
+      throw Error(ErrorCode::input, "not all is kept: " + monitor_.status().unsaved);
   }
 
  private:
@@ -94,10 +94,6 @@ class Watch {
     const Taken taken = monitor_.keep(*std::exchange(unkept_.first, nullptr));
     waiting_.emplace_back(std::move(unkept_.second), taken.fresh);
     tell_if_unsaved(taken.kept);
-    if (taken.kept) {
-      for (const auto& [kept, fresh] : waiting_) stream_.kept(kept, fresh);
-      waiting_.clear();
-    }
     for (const Alert& alert : taken.alerts) listener_.alert(alert);
   }
 
@@ -118,7 +114,12 @@ class Watch {
     }
   }
 
+  // Senders are told when their rows are kept, the user when it cannot be and when it can again.
   void tell_if_unsaved(bool kept) {
+    if (kept) {
+      for (const auto& [batch, fresh] : waiting_) stream_.kept(batch, fresh);
+      waiting_.clear();
+    }
     if (kept == kept_) return;
     kept_ = kept;
     listener_.note(
@@ -126,25 +127,13 @@ class Watch {
              : fmt::format("cannot be kept for now, and is measured on: {}", monitor_.status().unsaved));
   }
 
-  void complete_alerts() {
+  // At one row of an alert, so that rows that come do not wait long.
+  void look_at_alerts() {
     try {
-      while (const std::optional<Alert> alert = monitor_.complete_alert()) {
-        listener_.alert(*alert);
-        if (stop_.stop_requested()) return;
-      }
+      if (const std::optional<Alert> alert = monitor_.complete_alert()) listener_.alert(*alert);
     } catch (const Error& error) {
-      // Tried again later.
-      if (error.code() == ErrorCode::interrupted || error.what() == incomplete_) return;
-      incomplete_ = error.what();
-      listener_.note("an alert's rows cannot be looked at: " + incomplete_);
+      if (error.code() != ErrorCode::interrupted) throw;
     }
-  }
-
-  void show_progress() {
-    const Clock::time_point now = Clock::now();
-    if (now - shown_ < kBetweenProgress) return;
-    shown_ = now;
-    listener_.progress(monitor_.status());
   }
 
   Monitor& monitor_;
@@ -159,8 +148,6 @@ class Watch {
   std::vector<std::pair<StreamBatch, bool>>
       waiting_;  // for the file to be written, and whether they were fresh
   bool kept_ = true;
-  std::string incomplete_;  // why the last alert could not be completed
-  Clock::time_point shown_{};
   SideThread beside_;  // last: it uses the others
 };
 

@@ -11,9 +11,8 @@ namespace harmonia {
 
 /// Who is told what while a stream is watched; notes come from several threads.
 struct WatchListener {
-  std::function<void(const Alert&)> alert;             ///< one began, ended, or is complete
-  std::function<void(const std::string&)> note;        ///< a sentence that a user should know
-  std::function<void(const MonitorStatus&)> progress;  ///< now and then
+  std::function<void(const Alert&)> alert;       ///< one began, ended, or is complete
+  std::function<void(const std::string&)> note;  ///< a sentence that a user should know
 };
 
 /// Takes the stream's rows into the monitor until it ends or is stopped. A model that does not answer is

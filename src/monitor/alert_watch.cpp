@@ -133,7 +133,8 @@ void AlertWatch::choose_rows(Alert& alert) const {
   const AlertPart& first = alert.parts.front();
   const bool largest = first.since.mean.value_or(0) >= first.before.mean.value_or(0);
   for (KeptRow& row : recent_.worst(alert.since_number, regions, options_.alert_rows, largest))
-    alert.rows.push_back({.row = std::move(row), .nearest = std::nullopt, .back = std::nullopt});
+    alert.rows.push_back(
+        {.row = std::move(row), .nearest = std::nullopt, .back = std::nullopt, .looked = false});
 }
 
 bool AlertWatch::quiet(const Alert& alert) const {
@@ -151,12 +152,18 @@ const Alert* AlertWatch::incomplete() const {
   return found == alerts_.end() ? nullptr : &*found;
 }
 
-void AlertWatch::complete(Alert alert) {
-  const auto found = std::ranges::find(alerts_, alert.id, &Alert::id);
-  if (found == alerts_.end()) return;
-  found->rows = std::move(alert.rows);
-  found->complete = true;
-  mark(found->id);
+const Alert* AlertWatch::enter(std::uint64_t id, const std::optional<AlertRow>& row) {
+  const auto alert = std::ranges::find(alerts_, id, &Alert::id);
+  if (alert == alerts_.end()) return nullptr;
+  if (row) {
+    // Others may have been chosen meanwhile.
+    const auto same =
+        std::ranges::find(alert->rows, row->row.number, [](const AlertRow& r) { return r.row.number; });
+    if (same != alert->rows.end()) *same = *row;
+  }
+  alert->complete = std::ranges::all_of(alert->rows, &AlertRow::looked);
+  mark(id);
+  return alert->complete ? &*alert : nullptr;
 }
 
 void AlertWatch::restore(Alert alert) { alerts_.push_back(std::move(alert)); }

@@ -28,8 +28,9 @@ class AlertWatch {
   const std::vector<Alert>& alerts() const { return alerts_; }
   /// The first that is not complete; null: there is none.
   const Alert* incomplete() const;
-  /// Puts in a complete one, by its id.
-  void complete(Alert alert);
+  /// Puts in a row of an alert that was looked at, if there was one left. Returns the alert if it is complete
+  /// then, else null.
+  const Alert* enter(std::uint64_t id, const std::optional<AlertRow>& row);
 
   /// Puts back an alert that was stored, by id ascending, and when the open one is looked at again.
   void restore(Alert alert);

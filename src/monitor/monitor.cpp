@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -70,7 +71,9 @@ class Monitor::State {
 
   std::shared_ptr<const MeasuredBatch> measure(StreamBatch batch);
   Taken keep(const MeasuredBatch& measured);
+  bool save_again();
   std::optional<Alert> complete_alert();
+  bool has_incomplete() const;
   MonitorStatus status() const;
   StreamPositions positions() const { return status_.positions; }
 
@@ -87,6 +90,7 @@ class Monitor::State {
   static std::vector<Event> events_of(const MeasuredBatch& measured, std::uint64_t from);
   void enter(const StreamBatch& batch, std::size_t place, const MeasuredRow& measured, Window& window,
              std::vector<Alert>& alerts);
+  void look_at(AlertRow& row, std::size_t place);
   void save();
 
   const Model& model_;
@@ -101,12 +105,15 @@ class Monitor::State {
   RecentRows recent_;
   WindowBook windows_;
   AlertWatch watch_;
-  MonitorStatus status_;  // but for what the others know
+  std::atomic<double> share_ = 1;
+  MonitorStatus status_;         // but for what the others know
+  std::set<std::string> moved_;  // partitions whose positions are not saved
   std::set<std::string> unsaved_batches_;
   std::uint64_t saved_rows_ = 0;  // rows of smaller numbers are in the file
 };
 
 void Monitor::State::restore() {
+  if (file_.value("about") != options_.about) file_.put_value("about", options_.about);
   status_.positions = file_.positions();
   for (const std::string& text : file_.windows(kLastWindows)) windows_.restore(read_window(text, baseline_));
   for (const std::string& text : file_.alerts(kLastAlerts)) watch_.restore(read_alert(text));
@@ -131,10 +138,7 @@ void Monitor::State::choose(MeasuredBatch& measured) {
   const auto each = static_cast<double>(gamma_cost(baseline_.options, baseline_.features.size()));
   const double share =
       budget_.share_of(each * static_cast<double>(rows), options_.share, CallBudget::Clock::now());
-  {
-    const std::lock_guard lock(mutex_);
-    status_.share = share;
-  }
+  share_ = share;
   const std::uint64_t seed = partition_seed(options_.seed, batch.partition);
   for (std::size_t i = 0; i < rows; ++i) {
     const std::uint64_t number = batch.rows.number(i);
@@ -148,8 +152,7 @@ std::shared_ptr<const MeasuredBatch> Monitor::State::measure(StreamBatch batch) 
   const auto measured = std::make_shared<MeasuredBatch>();
   measured->batch = std::move(batch);
   choose(*measured);
-  measured->rows = measurer_.measure(measured->batch.rows, measured->places,
-                                     partition_seed(baseline_.seed, measured->batch.partition));
+  measured->rows = measurer_.measure(measured->batch.rows, measured->places, measured->batch.partition);
   return measured;
 }
 
@@ -174,6 +177,7 @@ Taken Monitor::State::keep(const MeasuredBatch& measured) {
   const std::lock_guard lock(mutex_);
   if (!batch.id.empty() && (unsaved_batches_.contains(batch.id) || file_.has_batch(batch.id))) {
     ++status_.repeated_batches;
+    if (!status_.unsaved.empty()) save();
     return {.kept = status_.unsaved.empty(), .fresh = false, .alerts = {}};
   }
   Taken taken;
@@ -194,6 +198,8 @@ Taken Monitor::State::keep(const MeasuredBatch& measured) {
     }
   }
   next = std::max(next, batch.next);
+  moved_.insert(batch.partition);
+  status_.share = share_;
   status_.evaluations = run_.ledger.spent();
   status_.last_row = batch.time;
   if (!batch.id.empty()) unsaved_batches_.insert(batch.id);
@@ -235,7 +241,7 @@ void Monitor::State::enter(const StreamBatch& batch, std::size_t place, const Me
 void Monitor::State::save() {
   try {
     SqliteTransaction transaction(file_.file());
-    for (const auto& [partition, next] : status_.positions) file_.put_position(partition, next);
+    for (const std::string& partition : moved_) file_.put_position(partition, status_.positions[partition]);
     windows_.changed([&](const Window& window) { file_.put_window(window); });
     watch_.changed([&](const Alert& alert) { file_.put_alert(alert.id, alert_text(alert, baseline_)); });
     for (const std::string& id : unsaved_batches_) file_.put_batch(id);
@@ -248,7 +254,6 @@ void Monitor::State::save() {
     Json numbers = status_json(status_);
     numbers["next_look"] = watch_.next_look();
     file_.put_value("status", monitor_dump(numbers));
-    file_.put_value("about", options_.about);
     transaction.commit();
   } catch (const Error& error) {
     status_.unsaved = error.what();
@@ -258,29 +263,56 @@ void Monitor::State::save() {
   windows_.settle();
   watch_.settle();
   unsaved_batches_.clear();
+  moved_.clear();
   saved_rows_ = recent_.next();
 }
 
+bool Monitor::State::save_again() {
+  const std::lock_guard lock(mutex_);
+  if (!status_.unsaved.empty()) save();
+  return status_.unsaved.empty();
+}
+
+bool Monitor::State::has_incomplete() const {
+  const std::lock_guard lock(mutex_);
+  return watch_.incomplete() != nullptr;
+}
+
 std::optional<Alert> Monitor::State::complete_alert() {
-  std::optional<Alert> alert;
+  std::uint64_t id = 0;
+  std::size_t place = 0;
+  std::optional<AlertRow> row;
   {
     const std::lock_guard lock(mutex_);
-    if (const Alert* const found = watch_.incomplete()) alert = *found;
+    const Alert* const found = watch_.incomplete();
+    if (found == nullptr) return std::nullopt;
+    id = found->id;
+    const auto next = std::ranges::find(found->rows, false, &AlertRow::looked);
+    place = static_cast<std::size_t>(next - found->rows.begin());
+    if (next != found->rows.end()) row = *next;
   }
-  if (!alert) return alert;
-  std::uint64_t looked = 0;
-  for (AlertRow& row : alert->rows) {
-    row.nearest = nearest_row(baseline_, row.row.values);
-    if (looked++ >= options_.back_rows) continue;
+  if (row) look_at(*row, place);
+  const std::lock_guard lock(mutex_);
+  status_.evaluations = run_.ledger.spent();
+  const Alert* const complete = watch_.enter(id, row);
+  if (complete == nullptr) return std::nullopt;
+  save();
+  return *complete;
+}
+
+// The nearest row, and a way back for the first rows; a model that fails on the way there leaves it open.
+void Monitor::State::look_at(AlertRow& row, std::size_t place) {
+  row.looked = true;
+  row.nearest = nearest_row(baseline_, row.row.values);
+  if (place >= options_.back_rows) return;
+  const std::uint64_t before = run_.ledger.spent();
+  try {
     row.back = find_counterfactual(model_, baseline_, row.row.values, run_,
                                    options_.back_calls / options_.back_rows);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::interrupted) throw;
   }
-  alert->complete = true;
-  const std::lock_guard lock(mutex_);
-  watch_.complete(*alert);
-  status_.evaluations = run_.ledger.spent();
-  save();
-  return alert;
+  budget_.spend(static_cast<double>(run_.ledger.spent() - before));
 }
 
 MonitorStatus Monitor::State::status() const {
@@ -302,7 +334,9 @@ std::shared_ptr<const MeasuredBatch> Monitor::measure(StreamBatch batch) {
 }
 Taken Monitor::keep(const MeasuredBatch& measured) { return state_->keep(measured); }
 Taken Monitor::take(const StreamBatch& batch) { return keep(*measure(batch)); }
+bool Monitor::save_again() { return state_->save_again(); }
 std::optional<Alert> Monitor::complete_alert() { return state_->complete_alert(); }
+bool Monitor::has_incomplete() const { return state_->has_incomplete(); }
 MonitorStatus Monitor::status() const { return state_->status(); }
 
 StoredMonitor::StoredMonitor(const std::string& file)

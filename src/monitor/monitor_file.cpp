@@ -29,7 +29,8 @@ constexpr SqliteFile::Kind kFile{"the file of a monitor", 0x4861724d, 1, R"(
 MonitorFile::Lock::Lock(const std::string& path, Use use) {
   if (use == Use::read) {
     std::error_code unknown;
-    if (!std::filesystem::is_regular_file(path, unknown))
+    // SQLite would make one of an empty file.
+    if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::file_size(path, unknown) == 0)
       throw Error(ErrorCode::input, fmt::format("{}: is not there; expected the file of a monitor", path));
     return;
   }
@@ -64,11 +65,14 @@ MonitorFile::MonitorFile(const std::string& path, const std::string& identity, U
   SqliteTransaction transaction(file_);
   if (use == Use::own && value("identity").empty()) put_value("identity", identity);
   transaction.commit();
-  check(identity);
+  if (use == Use::own && value("identity") != identity) refuse_identity();
 }
 
 void MonitorFile::check(const std::string& identity) {
-  if (value("identity").starts_with(identity)) return;
+  if (!value("identity").starts_with(identity + " ")) refuse_identity();
+}
+
+void MonitorFile::refuse_identity() const {
   throw Error(ErrorCode::usage,
               fmt::format("{}: is of another baseline, window or seed; expected the same, or another file",
                           file_.path()));
@@ -104,11 +108,11 @@ std::vector<std::string> MonitorFile::texts(SqliteStatement& statement) {
 }
 
 std::vector<std::string> MonitorFile::windows(std::uint64_t count) {
-  SqliteStatement last = file_.prepare("SELECT content FROM windows ORDER BY id DESC LIMIT ?");
+  SqliteStatement last = file_.prepare(
+      "SELECT content FROM windows WHERE id IN (SELECT id FROM windows ORDER BY id DESC LIMIT ?) "
+      "OR id IN (SELECT max(id) FROM windows GROUP BY partition) ORDER BY id");
   last.bind(count);
-  std::vector<std::string> found = texts(last);
-  std::ranges::reverse(found);
-  return found;
+  return texts(last);
 }
 
 void MonitorFile::put_window(const Window& window) {

@@ -19,8 +19,8 @@ class MonitorFile {
     own,   ///< by one process at a time; made if it is not there
     read,  ///< beside others
   };
-  /// identity: of what the numbers in it depend on. Throws Error(input) if the file cannot be used,
-  /// Error(usage) if another process owns it, or as check() does.
+  /// identity: of what the numbers in it depend on; of no interest to who reads. Throws Error(input) if the
+  /// file cannot be used, Error(usage) if another process owns it or it is of another identity.
   MonitorFile(const std::string& path, const std::string& identity, Use use = Use::own);
   /// Throws Error(usage) if the file's identity does not begin so.
   void check(const std::string& identity);
@@ -34,7 +34,7 @@ class MonitorFile {
   StreamPositions positions();
   void put_position(const std::string& partition, std::uint64_t next);
 
-  /// The last `count` windows, or all, in the order in which they began.
+  /// The last `count` windows, or all, and the last of every partition, in the order in which they began.
   std::vector<std::string> windows(std::uint64_t count);
   void put_window(const Window& window);
 
@@ -55,6 +55,7 @@ class MonitorFile {
   static constexpr std::uint64_t kKeptBatches = 1000000;
 
  private:
+  [[noreturn]] void refuse_identity() const;
   std::vector<std::string> texts(SqliteStatement& statement);
 
   // Of the lock file beside it, which is held as long as it is open.

@@ -57,6 +57,14 @@ void PushedRows::close() {
   settled_.notify_all();
 }
 
+void PushedRows::end() {
+  close();
+  const std::lock_guard lock(mutex_);
+  for (const auto& pushed : taken_) pushed->state = State::stopped;
+  taken_.clear();
+  settled_.notify_all();
+}
+
 std::size_t PushedRows::waiting() const {
   const std::lock_guard lock(mutex_);
   return rows_;

@@ -12,8 +12,18 @@
 namespace harmonia {
 namespace {
 
-// Numbers of rows have 32 bits where draws are keyed by them.
+// Numbers of rows have 32 bits where draws are keyed by them. Those of a stream begin where no baseline
+// comes.
 constexpr std::uint64_t kNumbers = std::uint64_t{1} << 32;
+constexpr std::uint64_t kFirstNumber = std::uint64_t{1} << 31;
+
+// Rotations are the same for every row of the baseline, and have to be those of the stream's rows too: they
+// come of the seed alone.
+std::uint64_t seed_of_balls(const Baseline& baseline, const std::string& partition) {
+  const BallKind kind = baseline.options.ball.kind;
+  const bool shared = kind == BallKind::rotated || kind == BallKind::rotated_simplex;
+  return shared ? baseline.seed : partition_seed(baseline.seed, partition);
+}
 
 // Some rows of a block under their own numbers.
 class PlacedRows final : public RowSource {
@@ -40,7 +50,7 @@ class PlacedRows final : public RowSource {
             ErrorCode::input,
             fmt::format("{} is infinite", feature_name(info_, static_cast<std::size_t>(wrong - x.begin()))));
       std::ranges::copy(x, block.values.row(i));
-      block.numbers.push_back(rows_.number(places_[done_ + i]) % kNumbers);
+      block.numbers.push_back((kFirstNumber + rows_.number(places_[done_ + i])) % kNumbers);
     }
     done_ += count;
     return count > 0;
@@ -67,12 +77,14 @@ std::uint64_t partition_seed(std::uint64_t seed, const std::string& partition) {
 }
 
 std::vector<MeasuredRow> RowMeasurer::measure(const RowBlock& rows, const std::vector<std::size_t>& places,
-                                              std::uint64_t seed) const {
+                                              const std::string& partition) const {
+  const std::uint64_t seed = seed_of_balls(baseline_, partition);
   std::vector<MeasuredRow> out;
   out.reserve(places.size());
   // Numbers ascend but for where they begin again at 0.
   const auto turn = std::ranges::find_if(places, [&](std::size_t place) {
-    return rows.number(place) / kNumbers != rows.number(places.front()) / kNumbers;
+    return (kFirstNumber + rows.number(place)) / kNumbers !=
+           (kFirstNumber + rows.number(places.front())) / kNumbers;
   });
   const auto before = static_cast<std::size_t>(turn - places.begin());
   const std::span<const std::size_t> all(places);

@@ -24,11 +24,11 @@ class RowMeasurer {
   RowMeasurer(const Model& model, const Baseline& baseline, Run& run)
       : model_(model), baseline_(baseline), run_(run) {}
 
-  /// One entry for each of the places in `rows`. What is drawn for a row depends on the seed and its number
-  /// alone. A row that cannot be used, or that the model does not answer, is told from the others by halves;
-  /// if the model does not answer a row of the baseline either, Error(model) is thrown.
+  /// One entry for each of the places in `rows`. What is drawn for a row depends on the partition and its
+  /// number alone. A row that cannot be used, or that the model does not answer, is told from the others by
+  /// halves; if the model does not answer a row of the baseline either, Error(model) is thrown.
   std::vector<MeasuredRow> measure(const RowBlock& rows, const std::vector<std::size_t>& places,
-                                   std::uint64_t seed) const;
+                                   const std::string& partition) const;
 
  private:
   void measure_part(const RowBlock& rows, std::span<const std::size_t> places, std::uint64_t seed,
@@ -42,8 +42,8 @@ class RowMeasurer {
   Run& run_;
 };
 
-/// The seed of all that is drawn for a partition's rows: those of the baseline and of other partitions are
-/// independent of it.
+/// The seed of all that is drawn for a partition's rows: what is drawn for those of the baseline and of other
+/// partitions is independent of it.
 std::uint64_t partition_seed(std::uint64_t seed, const std::string& partition);
 
 }  // namespace harmonia

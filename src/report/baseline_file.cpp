@@ -266,9 +266,11 @@ SavedBaseline read_baseline(const ResultFile& file) {
     if (rows[i].region != saved.baseline.partition.region_of(rows[i].values))
       BaselineReader::fail(file, fmt::format("row {} is not in region {}", i, rows[i].region));
   }
+  if (rows.empty()) BaselineReader::fail(file, "no row is kept; expected at least one");
   saved.baseline.rows = std::move(rows);
   saved.scale = field.at("gamma").at("scale").text();
   saved.margin = read_flag(file, field, "margin", kOwner);
+  saved.takes_missing = read_flag(file, field, "takes_missing", kOwner);
   saved.binary = read_flag(file, whole.at("options"), "binary", kOwner);
   saved.model_output = field.at("model_output").text();
   saved.model = model.at("path").text();

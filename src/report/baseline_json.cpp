@@ -57,6 +57,7 @@ Json saved_json(const BaselineRun& run) {
           {"counts", counts_json(baseline.counts)},
           {"gamma", std::move(measured)},
           {"margin", run.record.margin},
+          {"takes_missing", run.record.model.takes_missing},
           {"model_output", run.record.model_output}};
 }
 

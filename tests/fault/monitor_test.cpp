@@ -88,6 +88,9 @@ TEST(MonitorFaults, FileOfAnotherBaselineOrMonitorIsRefused) {
   watched.options.window = 500;
   test::expect_error(ErrorCode::usage, other_one, [&] { Monitor second = watched.open(); });
   watched.options.window = 1000;
+  watched.options.seed = 12;
+  test::expect_error(ErrorCode::usage, other_one, [&] { Monitor second = watched.open(); });
+  watched.options.seed = 1;
   const Baseline other = test::curved_baseline(500, 8);
   test::expect_error(ErrorCode::usage, other_one, [&] {
     Monitor second(watched.model, other, watched.options, watched.file(), watched.run);
@@ -131,9 +134,11 @@ TEST(MonitorFaults, FullDiskDoesNotStopMeasuringAndNothingIsLost) {
     ::setrlimit(RLIMIT_FSIZE, &none);
     if (monitor.take(test::drawn_batch(kSeed, 100, 200)).kept) return 2;
     if (monitor.status().unsaved.empty() || monitor.status().measured != 200) return 3;
+    if (monitor.save_again()) return 4;
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    if (!monitor.take(test::drawn_batch(kSeed, 200, 300)).kept) return 4;
-    return monitor.status().unsaved.empty() ? 0 : 5;
+    if (!monitor.save_again()) return 5;
+    if (!monitor.take(test::drawn_batch(kSeed, 200, 300)).kept) return 6;
+    return monitor.status().unsaved.empty() ? 0 : 7;
   });
   EXPECT_EQ(code, 0);
   Monitor monitor = watched.open();

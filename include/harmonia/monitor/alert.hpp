@@ -38,7 +38,8 @@ struct Counterfactual {
 struct AlertRow {
   KeptRow row;
   std::optional<BaselineRow> nearest;  ///< of the baseline's kept rows
-  std::optional<Counterfactual> back;  ///< none: none was found, or not looked for yet
+  std::optional<Counterfactual> back;  ///< none: none was found, or looked for
+  bool looked = false;                 ///< for the two
 };
 
 /// A change of gamma, from when it was found until it ended.

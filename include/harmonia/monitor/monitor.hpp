@@ -77,9 +77,14 @@ class Monitor {
   Taken keep(const MeasuredBatch& measured);
   /// Both.
   Taken take(const StreamBatch& batch);
-  /// Looks for the nearest baseline rows and the changes that bring rows back, of one alert that is not
-  /// complete, and returns it; none: all are complete.
+  /// Tries again to write what could not be. False: it still cannot.
+  bool save_again();
+  /// Looks at one more row of an alert that is not complete: for the nearest baseline row, and a change that
+  /// brings it back, whose calls count as those of measuring do. Returns the alert if that was its last. Not
+  /// while a thread is in measure().
   std::optional<Alert> complete_alert();
+  /// Whether there is one.
+  bool has_incomplete() const;
   /// A copy of what is known at the moment.
   MonitorStatus status() const;
 

@@ -33,6 +33,8 @@ class PushedRows final : public RowStream {
   PushOutcome push(StreamBatch batch, std::chrono::milliseconds wait);
   /// Takes no more, and tells those who wait and were not taken so; next() then comes to the end.
   void close();
+  /// The same, and nothing more will be kept: those whose rows were taken are told so too.
+  void end();
   /// Rows that wait.
   std::size_t waiting() const;
 
