@@ -52,7 +52,7 @@ class Watch {
   void run() {
     stream_.start(monitor_.positions());
     while (!stop_.stop_requested() && (!ended_ || coming_)) {
-      if (!coming_) read(kWait);
+      if (!coming_) read(monitor_.has_incomplete() ? milliseconds(0) : kWait);
       if (coming_ && !measure()) break;
       if (!coming_) keep();
       if (!kept_) tell_if_unsaved(monitor_.save_again());

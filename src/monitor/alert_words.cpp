@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ctime>
 
+#include "harmonia/core/text.hpp"
+
 namespace harmonia {
 namespace {
 
@@ -58,7 +60,7 @@ std::string alert_words(const Alert& alert, double false_alarms) {
                         part.since.rows, with_interval(part.before));
   }
   if (alert.parts.size() > kNamed)
-    text += fmt::format(" {} further regions changed.", alert.parts.size() - kNamed);
+    text += fmt::format(" {} changed too.", counted(alert.parts.size() - kNamed, "further part"));
   for (std::size_t i = 0; i < alert.features.size() && i < kNamed; ++i)
     text += fmt::format(" {} is {}.", alert.features[i].name, alert.features[i].text);
   text += fmt::format(
