@@ -125,8 +125,10 @@ class Monitor(Counter):
     """harmonia monitor itself."""
 
     def __init__(self, program: Path, base: Path, broker: KafkaBroker, place: Path, name: str, group: str = "monitors"):
+        settings = place / "kafka.settings"
+        settings.write_text("# of the tests\nsession.timeout.ms = 3000\nheartbeat.interval.ms=500\n")
         self.command = [program, "monitor", "fn:f3", "--baseline", base, "--source", f"kafka:{broker.address}/rows", "--group", group,
-                        "--kafka-setting", "session.timeout.ms=3000", "--kafka-setting", "heartbeat.interval.ms=500",
+                        "--kafka-settings", settings,
                         "--window", str(WINDOW), "--state", place / f"{name}.db", "--quiet"]
         self.state = place / f"{name}.db"
         self.notes = place / f"{name}.notes"
