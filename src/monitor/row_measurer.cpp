@@ -100,7 +100,8 @@ void RowMeasurer::measure_part(const RowBlock& rows, std::span<const std::size_t
   try {
     for (GammaRow& row : gamma_of(rows, places, seed)) {
       const bool usable = row.gamma && std::isfinite(*row.gamma);
-      out.push_back({std::move(row), usable ? "" : "it has no gamma: " + outcome_name(row.outcome)});
+      std::string none = usable ? "" : "it has no gamma: " + outcome_name(row.outcome);
+      out.push_back({std::move(row), std::move(none)});
     }
     return;
   } catch (const Error& error) {

@@ -62,9 +62,9 @@ std::vector<Window> merge_windows(std::vector<Window> windows) {
   std::ranges::sort(windows, [&](const Window& a, const Window& b) {
     return place(a) != place(b) ? place(a) < place(b) : a.next > b.next;
   });
-  const auto again =
-      std::ranges::unique(windows, [&](const Window& a, const Window& b) { return place(a) == place(b); });
-  windows.erase(again.begin(), again.end());
+  const auto end = std::unique(windows.begin(), windows.end(),
+                               [&](const Window& a, const Window& b) { return place(a) == place(b); });
+  windows.erase(end, windows.end());
   return windows;
 }
 
