@@ -79,7 +79,7 @@ class Watch {
     StreamBatch head = without_rows(*coming_);
     measuring_ = std::move(*coming_);
     coming_.reset();
-    beside_.start([this] { measured_ = measured_of(std::move(measuring_)); });
+    beside_.start([this] { measured_ = measured_of(measuring_); });
     keep();
     read(milliseconds(0));
     beside_.finish();
@@ -98,7 +98,7 @@ class Watch {
   }
 
   // As Monitor::measure(), when the model answers again; null: stopped.
-  std::shared_ptr<const MeasuredBatch> measured_of(StreamBatch batch) {
+  std::shared_ptr<const MeasuredBatch> measured_of(const StreamBatch& batch) {
     for (milliseconds time = kFirstPause;; time = std::min(2 * time, kLongestPause)) {
       try {
         std::shared_ptr<const MeasuredBatch> measured = monitor_.measure(batch);
