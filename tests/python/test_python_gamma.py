@@ -69,7 +69,7 @@ def test_the_same_numbers_as_the_program(harmonia, tmp_path, options):
 def f4_model(x):
     from harmonia import _native
 
-    return _native.open_model("fn:f4", list(x[0]), "", [], "", "", 60.0, 4, False, False, False, _native.Images(), "cpu").evaluate(np.ascontiguousarray(x))
+    return _native.open_model("fn:f4", list(x[0]), "", [], "", "", 60.0, 4, False, False, False, _native.Images(), "cpu", True).evaluate(np.ascontiguousarray(x))
 
 
 def test_the_result_is_of_the_schema(root):
