@@ -59,9 +59,9 @@ void ServeCommand::complete() {
 }
 
 void ServeCommand::execute() {
-  if (gateway == !monitors.empty() || gateway == options.endpoint.url.empty())
-    throw Error(ErrorCode::usage,
-                "serve needs to be told what; expected --gateway with --chat URL, or --monitor FILE");
+  if (gateway == !monitors.empty())
+    throw Error(ErrorCode::usage, "serve needs to be told what; expected --gateway or --monitor FILE");
+  if (gateway && options.endpoint.url.empty()) throw Error(ErrorCode::usage, "--chat is required");
   const std::stop_token stop = stop_on_interrupt();
   if (!monitors.empty()) return serve_monitors(monitors, listen, read_key(read_token), stop);
   complete();

@@ -451,7 +451,9 @@ def test_ctrl_c_lets_answers_under_way_end(program):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    ([], "--chat is required"),
+    ([], "expected --gateway or --monitor FILE"),
+    (["--gateway"], "--chat is required"),
+    (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--monitor", "a.db"], "expected --gateway or --monitor FILE"),
     (["--chat", "http://127.0.0.1:1/v1"], "expected --gateway"),
     (["--gateway", "--chat", "ftp://x"], "no http(s) address"),
     (["--gateway", "--chat", "http://127.0.0.1:1/v1", "--listen", "127.0.0.1:x"], "expected HOST:PORT"),
