@@ -16,6 +16,7 @@ class KafkaConsumer::Parts {};
 class KafkaProducer::Parts {};
 
 KafkaConsumer::KafkaConsumer(const KafkaTopic& /*topic*/, const std::string& /*group*/,
+                             // NOLINTNEXTLINE(performance-unnecessary-value-param): the client keeps them
                              KafkaAssignment /*assignment*/, Note /*note*/) {
   fail();
 }
