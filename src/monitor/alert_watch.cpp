@@ -38,14 +38,6 @@ bool alike(const BinCounts& a, const BinCounts& b, double level) {
   return ks_distance(a, b) <= critical;
 }
 
-BinCounts over_all(const RowCounts& counts) {
-  BinCounts all;
-  for (const BinCounts& region : counts.gamma) {
-    for (const auto& [bin, times] : region) all[bin] += times;
-  }
-  return all;
-}
-
 }  // namespace
 
 AlertWatch::AlertWatch(const Baseline& baseline, const MonitorOptions& options, const RecentRows& recent,
@@ -140,7 +132,7 @@ void AlertWatch::choose_rows(Alert& alert) const {
 bool AlertWatch::quiet(const Alert& alert) const {
   const RowCounts now = recent_.counts_from(recent_.next() - std::min(recent_.next(), options_.quiet_rows));
   const double level = kQuietLevel / static_cast<double>(1 + alert.parts.size());
-  const bool together = alike(over_all(now), over_all(baseline_.counts), level);
+  const bool together = alike(sum(now.gamma), sum(baseline_.counts.gamma), level);
   return together && std::ranges::all_of(alert.parts, [&](const AlertPart& part) {
            const std::optional<std::size_t> region = part.finding.region;
            return !region || alike(now.gamma[*region], baseline_.counts.gamma[*region], level);

@@ -312,11 +312,7 @@ std::optional<BaselineRow> nearest_row(const Baseline& baseline, std::span<const
 }
 
 double normal_gamma(const Baseline& baseline) {
-  BinCounts all;
-  for (const BinCounts& region : baseline.counts.gamma) {
-    for (const auto& [bin, count] : region) all[bin] += count;
-  }
-  return bin_quantile(all, kNormalShare);
+  return bin_quantile(sum(baseline.counts.gamma), kNormalShare);
 }
 
 std::optional<Counterfactual> find_counterfactual(const Model& model, const Baseline& baseline,

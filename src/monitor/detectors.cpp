@@ -9,6 +9,7 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
+#include "monitor_json.hpp"
 
 namespace harmonia {
 namespace {
@@ -34,24 +35,14 @@ void check(const DetectorOptions& options) {
   }
 }
 
-BinCounts sum(const std::vector<BinCounts>& regions) {
-  BinCounts all;
-  for (const BinCounts& counts : regions)
-    for (const auto& [bin, count] : counts) all[bin] += count;
-  return all;
-}
-
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ErrorCode::input, "the saved state of the detectors " + what);
 }
 
-BinCounts read_bins(const Json& list) {
-  BinCounts counts;
-  for (const Json& entry : list) {
-    const auto bin = entry.at(0).get<std::uint32_t>();
-    if (bin >= kValueBins) fail(fmt::format("has bin {}; expected less than {}", bin, kValueBins));
-    counts[bin] = entry.at(1).get<std::uint64_t>();
-  }
+BinCounts read_added(const Json& list) {
+  BinCounts counts = read_bins(list);
+  if (!counts.empty() && counts.rbegin()->first >= kValueBins)
+    fail(fmt::format("has bin {}; expected less than {}", counts.rbegin()->first, kValueBins));
   return counts;
 }
 
@@ -136,7 +127,7 @@ void Detectors::restart() {
 std::string Detectors::save() const {
   Json list = Json::array();
   for (const Detector& detector : detectors_) {
-    list.push_back({{"added", detector.ranks.added()},
+    list.push_back({{"added", bins_json(detector.ranks.added())},
                     {"evidence", detector.evidence.save()},
                     {"most", detector.most},
                     {"change", detector.change},
@@ -153,7 +144,7 @@ void Detectors::restore(const std::string& saved) {
       fail(fmt::format("has {} detectors; expected {}", list.size(), detectors_.size()));
     std::vector<Detector> detectors = detectors_;
     for (std::size_t i = 0; i < detectors.size(); ++i) {
-      detectors[i].ranks.restore(read_bins(list[i].at("added")));
+      detectors[i].ranks.restore(read_added(list[i].at("added")));
       detectors[i].evidence.restore(list[i].at("evidence").get<std::vector<double>>());
       detectors[i].most = list[i].at("most").get<double>();
       detectors[i].change = read_change(list[i].at("change"));

@@ -29,6 +29,14 @@ double bin_low(std::uint32_t bin) {
   return std::bit_cast<double>((kOrigin + bin - 1) << kDroppedBits);
 }
 
+BinCounts sum(std::span<const BinCounts> parts) {
+  BinCounts all;
+  for (const BinCounts& part : parts) {
+    for (const auto& [bin, times] : part) all[bin] += times;
+  }
+  return all;
+}
+
 std::uint64_t total(const BinCounts& counts) {
   std::uint64_t sum = 0;
   for (const auto& [bin, count] : counts) sum += count;

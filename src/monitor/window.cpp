@@ -45,11 +45,7 @@ GammaStatistics statistics_of(const BinCounts& counts, double mean, double confi
 }  // namespace
 
 GammaStatistics counted_gamma(const Baseline& baseline, const RowCounts& counts, double confidence) {
-  BinCounts all;
-  for (const BinCounts& region : counts.gamma) {
-    for (const auto& [bin, times] : region) all[bin] += times;
-  }
-  return statistics_of(all, mean_gamma(baseline, counts), confidence);
+  return statistics_of(sum(counts.gamma), mean_gamma(baseline, counts), confidence);
 }
 
 GammaStatistics counted_gamma(const Baseline& baseline, const RowCounts& counts, std::size_t region,

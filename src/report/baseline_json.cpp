@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../monitor/monitor_json.hpp"
 #include "gamma_json.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/report/baseline_file.hpp"
@@ -13,12 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json bins_json(const BinCounts& counts) {
-  Json list = Json::array();
-  for (const auto& [bin, count] : counts) list.push_back(Json::array({bin, count}));
-  return list;
-}
-
 Json partition_json(const Partition& partition) {
   Json nodes = Json::array();
   for (const Partition::Node& node : partition.nodes) {
@@ -29,15 +24,6 @@ Json partition_json(const Partition& partition) {
                                             {"high", node.high}});
   }
   return nodes;
-}
-
-Json counts_json(const RowCounts& counts) {
-  Json gamma = Json::array();
-  for (const BinCounts& region : counts.gamma) gamma.push_back(bins_json(region));
-  return {{"gamma", std::move(gamma)},
-          {"gamma_sum", counts.gamma_sum},
-          {"features", counts.features},
-          {"classes", bins_json(counts.classes)}};
 }
 
 Json saved_json(const BaselineRun& run) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 
 namespace harmonia {
 
@@ -19,6 +20,8 @@ double bin_low(std::uint32_t bin);
 /// How often each bin occurs; those that do not are not there.
 using BinCounts = std::map<std::uint32_t, std::uint64_t>;
 
+/// What all of them count together.
+BinCounts sum(std::span<const BinCounts> parts);
 /// Their sum.
 std::uint64_t total(const BinCounts& counts);
 /// The value that a share p of what was counted is below, up to the width of a bin; 0 without counts.
