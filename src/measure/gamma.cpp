@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <memory>
 #include <set>
@@ -14,6 +15,7 @@
 #include "harmonia/core/side_thread.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/data/memory_source.hpp"
+#include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "held_blocks.hpp"
 #include "missing.hpp"
@@ -24,6 +26,8 @@ namespace {
 
 constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes at a time
 constexpr std::size_t kBlocksAtOnce = 8;    // of rows in several waves
+constexpr std::size_t kBallsTogether = 64;  // that a thread asks a fast path for at a time
+constexpr std::size_t kBallsAtOnce = 64 * kBallsTogether;
 
 /// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
 /// elsewhere is asked several waves at once, each by a thread of its own: it works while others are planned
@@ -48,6 +52,13 @@ class Driver {
       lanes_.push_back(std::make_unique<Lane>(model, options.batch / lanes, run, threads / lanes));
     ahead_ = can_be_ahead();
     if (ahead_) lanes_.push_back(std::make_unique<Lane>(model, options.batch, run, threads));
+    if (const BallPath* path = model.ball_path(); path != nullptr && visits_all()) {
+      for (std::size_t i = 0; i < threads; ++i) {
+        auto asker = path->open(ball_);
+        if (asker == nullptr) break;
+        askers_.push_back({std::move(asker), std::vector<BallAnswer>(kBallsTogether), {}});
+      }
+    }
     rows_ = data.info().rows;
     check_grid(data.info());
   }
@@ -55,7 +66,9 @@ class Driver {
   /// Measures all rows but those of an earlier run, which come first.
   void measure(const std::vector<GammaRow>& done) {
     earlier_ = done;
-    if (ahead_) {
+    if (!askers_.empty()) {
+      measure_balls();
+    } else if (ahead_) {
       measure_ahead();
     } else {
       measure_in_turn();
@@ -99,6 +112,18 @@ class Driver {
     std::future<void> under_way;  // ends before what it works on does
   };
 
+  // One thread's part of a fast path.
+  struct Asker {
+    std::unique_ptr<BallAsker> path;
+    std::vector<BallAnswer> answers;
+    std::vector<const RowBall*> balls;
+  };
+
+  // Every unit of every ball, in their order.
+  bool visits_all() const {
+    return options_.sample == 0 && options_.precision == 0 && options_.ball.one_coordinate();
+  }
+
   // There is a core for it, the user does not forbid it, and a wave can be one batch.
   bool can_be_ahead() const {
     return !model_.info().reentrant && run_.threads != 1 && hardware_threads() > 1 &&
@@ -124,6 +149,48 @@ class Driver {
       } else {
         evaluate(lane);
       }
+    }
+  }
+
+  // Balls are answered as wholes.
+  void measure_balls() {
+    for (;;) {
+      settle();
+      tell();
+      while (active_.size() < kBallsAtOnce && activate()) {
+      }
+      if (at_the_end()) break;
+      std::uint64_t evaluations = 0;
+      for (const auto& row : active_) evaluations += row->estimator.cost_left();
+      run_.ledger.spend(evaluations);
+      const std::size_t groups = (active_.size() + kBallsTogether - 1) / kBallsTogether;
+      lanes_.front()->box.pool().run(groups, [&](std::size_t worker, std::size_t group) {
+        if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
+        const std::size_t first = group * kBallsTogether;
+        ask_balls(askers_[worker],
+                  std::span(active_).subspan(first, std::min(kBallsTogether, active_.size() - first)));
+      });
+    }
+  }
+
+  void ask_balls(Asker& asker, std::span<const std::unique_ptr<Row>> rows) {
+    asker.balls.clear();
+    for (const auto& row : rows) asker.balls.push_back(&row->estimator.ball());
+    asker.path->evaluate(asker.balls, std::span(asker.answers).first(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      check_finite(asker.answers[i], rows[i]->estimator.ball());
+      rows[i]->estimator.take(asker.answers[i]);
+    }
+  }
+
+  // Says what a point by point evaluation would.
+  void check_finite(const BallAnswer& answer, const RowBall& ball) const {
+    for (const auto* part : {&answer.centre, &answer.base, &answer.last, &answer.changed}) {
+      const auto wrong = std::ranges::find_if(*part, [](double value) { return !std::isfinite(value); });
+      if (wrong == part->end()) continue;
+      throw not_finite(model_.info(), *wrong,
+                       static_cast<std::size_t>(wrong - part->begin()) % answer.centre.size(),
+                       part == &answer.centre, ball.row());
     }
   }
 
@@ -370,6 +437,7 @@ class Driver {
   std::span<const GammaRow> earlier_{};  // rows of an earlier run that were not read yet
   std::vector<std::unique_ptr<Row>> active_, idle_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<Asker> askers_;  // one a thread; empty: points are asked for one by one
   std::optional<std::size_t> rows_;
   std::set<std::string> warnings_;
 };

@@ -41,6 +41,24 @@ struct TreeRows {
   double (*exact)(const void* source, std::size_t row, std::size_t input) = nullptr;
 };
 
+/// Splits of complete trees whose threshold is within reach of a row that comes to them, level by level:
+/// slot × block + the row's place in the block.
+struct NearSplits {
+  std::uint32_t* found[kCompleteDepth];  ///< room for as many as trees × block rows, and a block more
+  std::size_t count[kCompleteDepth];
+};
+
+/// Points on their way through complete trees from splits of one level on, each of them a row with one of its
+/// inputs replaced. Room is for whole vectors.
+struct Branches {
+  std::size_t count = 0;
+  std::int32_t* tree = nullptr;      ///< first slot of the tree
+  std::int32_t* position = nullptr;  ///< heap position of the child to begin at; then the pack's leaf
+  std::int32_t* row = nullptr;       ///< where the other inputs begin in the rows' values, and the lane
+  std::int32_t* input = nullptr;     ///< that is replaced, times the rows of a block
+  float* value = nullptr;            ///< of that input
+};
+
 /// One way of walking trees.
 struct TreeKernel {
   std::size_t block;  ///< rows that lie together
@@ -52,6 +70,15 @@ struct TreeKernel {
   /// first … last − 1.
   void (*walk)(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                std::int64_t* sums);
+  /// Walks one block of rows through complete trees first … last − 1 of one-number thresholds. Adds to sums
+  /// (margin k of lane i: sums[k × block + i]), puts the leaf that lane i reaches in a tree, counted from the
+  /// tree's first, to leaves[(tree − first) × block + i], and lists splits with |x − threshold| <= reach,
+  /// which has a slot a split. Null: there is none of this kernel, and of the next.
+  void (*find_near)(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
+                    const TreeRows& rows, std::int64_t* sums, std::int32_t* leaves, NearSplits& near);
+  /// Takes points from level `level` to their leaves; x: values that Branches::row points into.
+  void (*descend)(const PackedTrees& trees, unsigned level, const float* x, bool missing,
+                  const Branches& branches);
 };
 
 extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;

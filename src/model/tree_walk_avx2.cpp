@@ -1,6 +1,6 @@
 #if defined(__x86_64__)
 
-#include "tree_walk_simd.hpp"
+#include "tree_near_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -48,6 +48,26 @@ struct Avx2 {
   static Mask equal(Floats a, Floats b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
   static Mask is_nan(Floats v) { return _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)); }
 
+  static Mask same(Ints a, Ints b) { return _mm256_cmpeq_epi32(a, b); }
+  static Mask within(Floats a, Floats b, Floats reach) {
+    const Floats distance = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), _mm256_sub_ps(a, b));
+    return _mm256_castps_si256(_mm256_cmp_ps(distance, reach, _CMP_LE_OQ));
+  }
+  static Floats blend(Mask mask, Floats yes, Floats no) {
+    return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(mask));
+  }
+  // Puts the lanes that are meant side by side, and says how many they are.
+  static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
+    auto meant = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
+    if (meant == 0) return 0;
+    std::int32_t each[kLanes];
+    store(each, v);
+    std::size_t count = 0;
+    for (; meant != 0; meant &= meant - 1)
+      to[count++] = static_cast<std::uint32_t>(each[__builtin_ctz(meant)]);
+    return count;
+  }
+
   static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm256_i32gather_epi32(p, at, 4); }
 
@@ -67,6 +87,20 @@ struct Avx2 {
     return _mm256_castps_si256(at<Level>(reinterpret_cast<const float*>(slots), position));
   }
 
+  // The same of any level.
+  template <unsigned Level, class T>
+  static auto slot(const T* slots, Ints position) {
+    if constexpr (Level < kSingleFrom) {
+      return at<Level>(slots, position);
+    } else {
+      return gather(slots, position);
+    }
+  }
+
+  static Sums load_sums(const std::int64_t* p) {
+    const auto* from = reinterpret_cast<const __m256i*>(p);
+    return {_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)};
+  }
   static Sums zero_sums() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
   static void accumulate(Sums& sums, const std::int64_t* leaves, Ints leaf) {
     const auto* p = reinterpret_cast<const long long*>(leaves);
@@ -95,7 +129,8 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{Avx2::kLanes, gather_block<Avx2>, walk_any_depth<Avx2>};
+const TreeKernel kAvx2Trees{Avx2::kLanes, gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
+                            descend_any_depth<Avx2>};
 
 }  // namespace harmonia
 

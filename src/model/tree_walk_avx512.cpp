@@ -1,6 +1,6 @@
 #if defined(__x86_64__)
 
-#include "tree_walk_simd.hpp"
+#include "tree_near_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -51,6 +51,17 @@ struct Avx512 {
   static Mask equal(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
   static Mask is_nan(Floats v) { return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q); }
 
+  static Mask same(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a, b); }
+  static Mask within(Floats a, Floats b, Floats reach) {
+    return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(a, b)), reach, _CMP_LE_OQ);
+  }
+  static Floats blend(Mask mask, Floats yes, Floats no) { return _mm512_mask_blend_ps(mask, no, yes); }
+  // Puts the lanes that are meant side by side, and says how many they are; a whole vector is written.
+  static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, v));
+    return static_cast<std::size_t>(__builtin_popcount(mask));
+  }
+
   static Floats gather(const float* p, Ints at) { return _mm512_i32gather_ps(at, p, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm512_i32gather_epi32(at, p, 4); }
 
@@ -82,6 +93,13 @@ struct Avx512 {
     }
   }
 
+  // The same of any level.
+  template <unsigned Level, class T>
+  static auto slot(const T* slots, Ints position) {
+    return at<Level>(slots, position);
+  }
+
+  static Sums load_sums(const std::int64_t* p) { return {_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8)}; }
   static Sums zero_sums() { return {_mm512_setzero_si512(), _mm512_setzero_si512()}; }
   static void accumulate(Sums& sums, const std::int64_t* leaves, Ints leaf) {
     sums.low = _mm512_add_epi64(sums.low, _mm512_i32gather_epi64(_mm512_castsi512_si256(leaf), leaves, 8));
@@ -101,7 +119,8 @@ struct Avx512 {
 
 }  // namespace
 
-const TreeKernel kAvx512Trees{Avx512::kLanes, gather_block<Avx512>, walk_any_depth<Avx512>};
+const TreeKernel kAvx512Trees{Avx512::kLanes, gather_block<Avx512>, walk_any_depth<Avx512>,
+                              find_near_any_depth<Avx512>, descend_any_depth<Avx512>};
 
 }  // namespace harmonia
 

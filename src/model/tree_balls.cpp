@@ -1,0 +1,588 @@
+#include "tree_balls.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kTreeBytes = 256 * 1024;  // of trees that a block of rows walks before its points do
+constexpr std::size_t kMostPoints = 32;         // of a unit, and of the last vertex: they have a bit each
+constexpr std::size_t kWordBits = 64;
+
+// The points that every feature has, and those of a simplex's last vertex.
+struct Points {
+  std::vector<RowBall::Place> own, last;
+  bool shifted = false;  // their base is not the row itself
+};
+
+Points points_of(const RowBall& ball) {
+  const std::size_t points = ball.shape().points();
+  Points found;
+  const std::size_t signs = ball.ball().options().kind == BallKind::one_hot ? 2 : 1;
+  for (std::size_t sign = 0; sign < signs; ++sign)
+    for (std::size_t p = 0; p < points; ++p) found.own.push_back(ball.place(sign, p));
+  if (ball.shape().units > signs * ball.moved())
+    for (std::size_t p = 0; p < points; ++p) found.last.push_back(ball.place(ball.moved(), p));
+  found.shifted = found.own.front().base != 0;
+  return found;
+}
+
+// Steps are the same around every row.
+bool fixed_steps(const Ball& ball) { return ball.plain() || !ball.scales().empty(); }
+
+// Of every input, how far points go, in the coordinates' units: all steps of a place are alike but for this.
+std::vector<double> scales_of(const Ball& ball, const TreeRowsMaker& rows) {
+  std::vector<double> scales(rows.inputs(), 1.0);
+  if (ball.plain()) return scales;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const Feature& feature = ball.schema()[rows.column(i)];
+    scales[i] = feature.fixed ? 0 : feature.scale;
+  }
+  return scales;
+}
+
+class TreeBallAsker final : public BallAsker {
+ public:
+  TreeBallAsker(const TreeBalls& path, const Ball& ball)
+      : path_(path),
+        block_(path.kernel.block),
+        margins_(path.answers.margins()),
+        inputs_(path.rows.inputs()),
+        vectors_(path.kernel.find_near != nullptr && fixed_steps(ball)),
+        scales_(vectors_ ? scales_of(ball, path.rows) : std::vector<double>{}),
+        centre_(margins_ * block_),
+        marks_(block_ * words()),
+        room_(margins_) {
+    if (vectors_) find_reach(ball.options().radius);
+  }
+
+  void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
+    // Rows with as many moved features have the same steps, and go together.
+    order_.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) order_[i] = i;
+    std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return rows[i]->moved(); });
+    for (std::size_t first = 0; first < order_.size();) {
+      lanes_.clear();
+      const std::size_t moved = rows[order_[first]]->moved();
+      std::size_t end = first;
+      for (; end < order_.size() && end - first < block_ && rows[order_[end]]->moved() == moved; ++end)
+        lanes_.push_back(rows[order_[end]]);
+      walk_block();
+      for (std::size_t lane = 0; first < end; ++first, ++lane) answer(lane, answers[order_[first]]);
+    }
+  }
+
+ private:
+  // Where a tree is.
+  struct TreeAt {
+    const PackedTrees& trees;
+    std::size_t tree;
+  };
+  // A split on a row's way, or a leaf.
+  struct Step {
+    std::size_t
+        slot;  // of a complete tree: the first of the tree and the heap position; of a deep one its own
+    std::int64_t leaf;  // −1: it is a split
+  };
+
+  std::size_t words() const { return (path_.columns.size() + kWordBits - 1) / kWordBits; }
+  std::size_t own_points() const { return points_.own.size(); }
+
+  // A sum's place: of a margin of a point that has its own input of `group` …
+  std::size_t own_place(std::size_t lane, std::size_t group, std::size_t point) const {
+    return ((lane * path_.columns.size() + group) * own_points() + point) * margins_;
+  }
+  // … of the base of such points, and of a point of the last vertex.
+  std::size_t base_place(std::size_t lane, std::size_t point) const {
+    return own_place(block_, 0, 0) + (lane * own_points() + point) * margins_;
+  }
+  std::size_t last_place(std::size_t lane, std::size_t point) const {
+    return base_place(block_, 0) + (lane * points_.last.size() + point) * margins_;
+  }
+
+  void walk_block() {
+    if (lanes_.front()->moved() > 0) {
+      const std::size_t before = own_points();
+      points_ = points_of(*lanes_.front());
+      if (own_points() != before) table_.clear();
+    } else {
+      points_ = {};
+    }
+    table_.resize(last_place(block_, 0), 0);
+    std::fill(table_.begin() + static_cast<std::ptrdiff_t>(base_place(0, 0)), table_.end(), 0);
+    std::ranges::fill(centre_, 0);
+    if (vectors_) fill_values();
+    for (std::size_t p = 0; p < path_.packs.size(); ++p) {
+      const PackedTrees& trees = path_.trees.packs[p].view;
+      if (vectors_ && path_.packs[p].vectors) {
+        walk_together(p);
+        continue;
+      }
+      for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+        for (std::size_t tree = 0; tree < trees.count; ++tree) walk_alone({trees, tree}, lane);
+    }
+  }
+
+  // -- one row and tree at a time ------------------------------------------------------------------------
+
+  // Whether a coordinate of a split's column goes right there.
+  bool right(const PackedTrees& trees, std::size_t slot, double coordinate) const {
+    const double value = path_.rows.seen(input_of(trees, slot), coordinate);
+    if (std::isnan(value)) return trees.missing_left[slot] == 0;
+    return !(value <
+             (trees.exact == nullptr ? static_cast<double>(trees.threshold[slot]) : trees.exact[slot]));
+  }
+  std::size_t input_of(const PackedTrees& trees, std::size_t slot) const {
+    return static_cast<std::size_t>(trees.input[slot]) / block_;
+  }
+  std::size_t column_of(const PackedTrees& trees, std::size_t slot) const {
+    return path_.rows.column(input_of(trees, slot));
+  }
+
+  static Step root(const TreeAt& at) {
+    if (at.trees.child == nullptr) return complete(at, 1);
+    return deep(at.trees, at.trees.first[at.tree]);
+  }
+  static Step child(const TreeAt& at, std::size_t slot, bool right) {
+    if (at.trees.child == nullptr) {
+      const std::size_t heap = slot - (at.tree << at.trees.depth);
+      return complete(at, 2 * heap + (right ? 1 : 0));
+    }
+    return deep(at.trees, static_cast<std::size_t>(at.trees.child[slot]) + (right ? 1 : 0));
+  }
+  static Step complete(const TreeAt& at, std::size_t heap) {
+    const std::size_t slots = std::size_t{1} << at.trees.depth, first = at.tree << at.trees.depth;
+    return {first + heap, heap < slots ? -1 : static_cast<std::int64_t>(first + heap - slots)};
+  }
+  static Step deep(const PackedTrees& trees, std::size_t slot) {
+    return {slot, trees.child[slot] >= 0 ? -1 : ~static_cast<std::int64_t>(trees.child[slot])};
+  }
+
+  template <class Coordinate>
+  std::int64_t leaf_from(const TreeAt& at, Step step, const Coordinate& coordinate) const {
+    while (step.leaf < 0)
+      step = child(at, step.slot, right(at.trees, step.slot, coordinate(column_of(at.trees, step.slot))));
+    return step.leaf;
+  }
+
+  // Adds what a leaf is more than another to a sum in the table.
+  void add(const PackedTrees& trees, std::int64_t leaf, std::int64_t than, std::size_t place) {
+    const std::int64_t* to = trees.leaf + static_cast<std::size_t>(leaf) * trees.leaf_width;
+    const std::int64_t* from = trees.leaf + static_cast<std::size_t>(than) * trees.leaf_width;
+    if (trees.leaf_width == 1) {
+      table_[place + trees.output] += *to - *from;
+    } else {
+      for (std::size_t k = 0; k < trees.leaf_width; ++k) table_[place + k] += to[k] - from[k];
+    }
+  }
+
+  void mark(std::size_t lane, std::size_t group) {
+    marks_[lane * words() + group / kWordBits] |= std::uint64_t{1} << (group % kWordBits);
+  }
+
+  void walk_alone(const TreeAt& at, std::size_t lane) {
+    const RowBall& ball = *lanes_[lane];
+    const std::span<const double> x = ball.x();
+    const std::int64_t leaf = leaf_from(at, root(at), [&](std::size_t column) { return x[column]; });
+    for (std::size_t k = 0; k < at.trees.leaf_width; ++k) {
+      const std::size_t margin = at.trees.leaf_width == 1 ? at.trees.output : k;
+      centre_[margin * block_ + lane] +=
+          at.trees.leaf[static_cast<std::size_t>(leaf) * at.trees.leaf_width + k];
+    }
+    for (std::size_t p = 0; p < own_points(); ++p) walk_points(at, lane, p, leaf);
+    for (std::size_t p = 0; p < points_.last.size(); ++p) {
+      const std::int64_t reached = leaf_from(
+          at, root(at), [&](std::size_t column) { return ball.base_coordinate(points_.last[p], column); });
+      add(at.trees, reached, leaf, last_place(lane, p));
+    }
+  }
+
+  // The points of this place of all features: their base's way, and where they turn off it. `centre`: the
+  // row's leaf.
+  void walk_points(const TreeAt& at, std::size_t lane, std::size_t point, std::int64_t centre) {
+    const RowBall& ball = *lanes_[lane];
+    RowBall::Place place = points_.own[point];
+    const auto base = [&](std::size_t column) { return ball.base_coordinate(place, column); };
+    turned_.clear();
+    Step step = root(at);
+    while (step.leaf < 0) {
+      const std::size_t column = column_of(at.trees, step.slot);
+      const bool goes_right = right(at.trees, step.slot, base(column));
+      // A feature that is missing or fixed has no points.
+      if (moves(ball, column) &&
+          std::ranges::none_of(turned_, [&](const Turned& other) { return other.column == column; })) {
+        place.own = column;
+        const double own = ball.own_coordinate(place);
+        if (right(at.trees, step.slot, own) != goes_right) {
+          const std::int64_t leaf = leaf_from(at, child(at, step.slot, !goes_right), [&](std::size_t other) {
+            return other == column ? own : base(other);
+          });
+          turned_.push_back({column, path_.group[input_of(at.trees, step.slot)], leaf});
+        }
+      }
+      step = child(at, step.slot, goes_right);
+    }
+    for (const Turned& turned : turned_) {
+      add(at.trees, turned.leaf, step.leaf, own_place(lane, turned.group, point));
+      mark(lane, turned.group);
+    }
+    add(at.trees, step.leaf, centre, base_place(lane, point));
+  }
+
+  static bool moves(const RowBall& ball, std::size_t column) {
+    return !std::isnan(ball.x()[column]) && (ball.ball().plain() || !ball.ball().schema()[column].fixed);
+  }
+
+  // -- a block of rows at a time -------------------------------------------------------------------------
+
+  // No point is further from its row than this, in the model's own numbers: if a point is on the other side
+  // of a threshold, the row is as near to it.
+  void find_reach(double radius) {
+    for (std::size_t p = 0; p < path_.packs.size(); ++p) {
+      std::vector<float>& reach = reach_.emplace_back();
+      if (!path_.packs[p].vectors) continue;
+      const TreePack& pack = path_.trees.packs[p];
+      reach.resize(pack.threshold.size(), -1.0F);
+      for (std::size_t slot = 0; slot < pack.split.size(); ++slot) {
+        if (!pack.split[slot]) continue;
+        const double way = radius * scales_[input_of(pack.view, slot)];
+        constexpr double kRounding = 1e-6;  // of float32, several times
+        reach[slot] = static_cast<float>(
+            way * (1 + kRounding) + kRounding * (way + std::abs(static_cast<double>(pack.threshold[slot]))));
+      }
+    }
+  }
+
+  // The coordinates of the rows, and of the bases that points have, as trees see them.
+  void fill_values() {
+    const std::size_t size = inputs_ * block_;
+    const std::size_t bases = (points_.shifted ? own_points() : 0) + points_.last.size();
+    exact_.resize(size);
+    values_.resize(size * (1 + bases));
+    for (std::size_t i = 0; i < inputs_; ++i) {
+      const std::size_t column = path_.rows.column(i);
+      for (std::size_t lane = 0; lane < block_; ++lane)
+        exact_[i * block_ + lane] = lanes_[std::min(lane, lanes_.size() - 1)]->x()[column];
+    }
+    missing_ = false;
+    for (std::size_t at = 0; at < size; ++at) {
+      values_[at] = static_cast<float>(exact_[at]);
+      missing_ |= std::isnan(values_[at]);
+    }
+    base_steps_.clear();
+    own_steps_.clear();
+    for (const RowBall::Place& place : points_.own) {
+      for (const double scale : scales_) {
+        base_steps_.push_back((place.radius * scale) * place.base);
+        own_steps_.push_back((place.radius * scale) * place.extra);
+      }
+    }
+    for (const RowBall::Place& place : points_.last)
+      for (const double scale : scales_) base_steps_.push_back((place.radius * scale) * place.base);
+    float* to = values_.data() + size;
+    const double* step = base_steps_.data() + (points_.shifted ? 0 : own_points() * inputs_);
+    for (std::size_t b = 0; b < bases; ++b)
+      for (std::size_t i = 0; i < inputs_; ++i, ++step)
+        for (std::size_t lane = 0; lane < block_; ++lane)
+          *to++ = static_cast<float>(exact_[i * block_ + lane] + *step);
+  }
+
+  void walk_together(std::size_t p) {
+    const PackedTrees& trees = path_.trees.packs[p].view;
+    const std::size_t slots = std::size_t{1} << trees.depth;
+    const std::size_t each = slots * (3 * sizeof(float) + trees.leaf_width * sizeof(std::int64_t));
+    const std::size_t step = std::clamp<std::size_t>(kTreeBytes / each, 1, trees.count);
+    NearSplits near;
+    for (unsigned level = 0; level < trees.depth; ++level) {
+      near_[level].resize((step + 1) * block_);
+      near.found[level] = near_[level].data();
+    }
+    leaves_.resize(step * block_);
+    const TreeRows rows{.x = values_.data(), .inputs = inputs_, .count = block_, .missing = missing_};
+    for (std::size_t first = 0; first < trees.count; first += step) {
+      std::ranges::fill(near.count, 0);
+      path_.kernel.find_near(trees, reach_[p].data(), first, std::min(first + step, trees.count), rows,
+                             centre_.data(), leaves_.data(), near);
+      turn_off(p, first, near);
+    }
+  }
+
+  // Some points of a block that turn off at splits of one level.
+  struct Turning {
+    std::vector<std::int32_t> tree, position, row, input, leaf;
+    std::vector<float> value;
+    std::vector<std::size_t> place;
+
+    void clear(std::size_t room) {
+      count = 0;
+      if (tree.size() >= room) return;
+      for (auto* part : {&tree, &position, &row, &input, &leaf}) part->resize(room);
+      value.resize(room);
+      place.resize(room);
+    }
+    std::size_t count = 0;
+  };
+
+  void turn_off(std::size_t p, std::size_t first, const NearSplits& near) {
+    const PackedTrees& trees = path_.trees.packs[p].view;
+    gone_.assign(points_.last.empty() ? 0 : leaves_.size(), 0);
+    apart_.assign(points_.shifted ? leaves_.size() : 0, 0);
+    if (points_.shifted) find_apart(trees, first, near);
+    for (unsigned level = 0; level < trees.depth; ++level) {
+      turning_.clear(near.count[level] * (own_points() + points_.last.size()) + block_);
+      for (std::size_t e = 0; e < near.count[level]; ++e) turn_at(p, near.found[level][e], first, level);
+      descend(trees, level);
+    }
+    for (std::size_t at = 0; at < apart_.size(); ++at) {
+      for (std::uint32_t left = apart_[at]; left != 0; left &= left - 1) {
+        const std::size_t tree = first + at / block_, lane = at % block_;
+        const std::int64_t leaf = leaves_[at] + static_cast<std::int64_t>(tree << trees.depth);
+        if (lane < lanes_.size())
+          walk_points({trees, tree}, lane, static_cast<std::size_t>(std::countr_zero(left)), leaf);
+      }
+    }
+  }
+
+  // A near split, as one row meets it.
+  struct Met {
+    std::size_t slot, lane, at;  // at: the tree and lane among leaves_
+    std::size_t value;           // of the split's input in values_
+    bool right;                  // where the row goes
+  };
+
+  Met meet(const PackedTrees& trees, std::uint32_t entry, std::size_t first, unsigned level) const {
+    Met met;
+    met.slot = entry / block_;
+    met.lane = entry % block_;
+    met.at = ((met.slot >> trees.depth) - first) * block_ + met.lane;
+    met.value = static_cast<std::size_t>(trees.input[met.slot]) + met.lane;
+    const auto leaf = static_cast<std::uint32_t>(leaves_[met.at]);
+    met.right = ((leaf >> (trees.depth - 1 - level)) & 1U) != 0;
+    return met;
+  }
+
+  // Trees in which the base of points goes another way than their row: those points are walked alone.
+  void find_apart(const PackedTrees& trees, std::size_t first, const NearSplits& near) {
+    const std::size_t size = inputs_ * block_;
+    for (unsigned level = 0; level < trees.depth; ++level) {
+      for (std::size_t e = 0; e < near.count[level]; ++e) {
+        const Met met = meet(trees, near.found[level][e], first, level);
+        const float threshold = trees.threshold[met.slot];
+        for (std::size_t p = 0; p < own_points(); ++p) {
+          const bool right = !(values_[(1 + p) * size + met.value] < threshold);
+          if (right != met.right) apart_[met.at] |= 1U << p;
+        }
+      }
+    }
+  }
+
+  void turn_at(std::size_t p, std::uint32_t entry, std::size_t first, unsigned level) {
+    const TreeBalls::Pack& pack = path_.packs[p];
+    const PackedTrees& trees = path_.trees.packs[p].view;
+    const Met met = meet(trees, entry, first, level);
+    if (met.lane >= lanes_.size()) return;  // it fills up the block
+    const float threshold = trees.threshold[met.slot];
+    const std::size_t input = input_of(trees, met.slot), size = inputs_ * block_;
+    const std::uint32_t apart = points_.shifted ? apart_[met.at] : 0;
+    for (std::size_t point = 0; point < own_points(); ++point) {
+      if (((apart >> point) & 1U) != 0) continue;
+      const std::size_t step = point * inputs_ + input;
+      const auto value = static_cast<float>((exact_[met.value] + base_steps_[step]) + own_steps_[step]);
+      if (!(value < threshold) == met.right) continue;
+      if (!(value >= pack.low[met.slot] && value < pack.high[met.slot])) continue;  // it turned off before
+      put(trees, met, trees.input[met.slot], value, points_.shifted ? (1 + point) * size : 0,
+          own_place(met.lane, path_.group[input], point));
+      mark(met.lane, path_.group[input]);
+    }
+    for (std::size_t point = 0; point < points_.last.size(); ++point) {
+      const std::size_t from = (1 + (points_.shifted ? own_points() : 0) + point) * size;
+      if (((gone_[met.at] >> point) & 1U) != 0) continue;
+      if (!(values_[from + met.value] < threshold) == met.right) continue;
+      gone_[met.at] |= 1U << point;
+      put(trees, met, -1, 0, from, last_place(met.lane, point));
+    }
+  }
+
+  void put(const PackedTrees& trees, const Met& met, std::int32_t input, float value, std::size_t from,
+           std::size_t place) {
+    const std::size_t tree = met.slot >> trees.depth << trees.depth, heap = met.slot - tree;
+    const std::size_t c = turning_.count++;
+    turning_.tree[c] = static_cast<std::int32_t>(tree);
+    turning_.position[c] = static_cast<std::int32_t>(2 * heap + (met.right ? 0 : 1));
+    turning_.row[c] = static_cast<std::int32_t>(from + met.lane);
+    turning_.input[c] = input;
+    turning_.value[c] = value;
+    turning_.leaf[c] = static_cast<std::int32_t>(tree) + leaves_[met.at];
+    turning_.place[c] = place;
+  }
+
+  void descend(const PackedTrees& trees, unsigned level) {
+    const std::size_t count = turning_.count;
+    if (count == 0) return;
+    // Vectors are whole: what fills up the last one is the first point again.
+    for (std::size_t c = count; c % block_ != 0; ++c) {
+      for (auto* part : {&turning_.tree, &turning_.position, &turning_.row, &turning_.input})
+        (*part)[c] = (*part)[0];
+      turning_.value[c] = turning_.value[0];
+    }
+    path_.kernel.descend(trees, level + 1, values_.data(), missing_,
+                         {.count = count,
+                          .tree = turning_.tree.data(),
+                          .position = turning_.position.data(),
+                          .row = turning_.row.data(),
+                          .input = turning_.input.data(),
+                          .value = turning_.value.data()});
+    for (std::size_t c = 0; c < count; ++c)
+      add(trees, turning_.position[c], turning_.leaf[c], turning_.place[c]);
+  }
+
+  // -- from sums to answers ------------------------------------------------------------------------------
+
+  void answer_to(const std::int64_t* sums, std::size_t stride, std::span<double> out) {
+    path_.answers.answer(sums, stride, room_, out);
+  }
+
+  // The answer of sums that are more than those of the row by what is in the table.
+  void answer_at(std::size_t place, std::size_t lane, std::span<double> out) {
+    for (std::size_t k = 0; k < margins_; ++k) sum_[k] = centre_[k * block_ + lane] + table_[place + k];
+    answer_to(sum_.data(), 1, out);
+  }
+
+  void answer(std::size_t lane, BallAnswer& answer) {
+    const RowBall& ball = *lanes_[lane];
+    const std::size_t outputs = path_.outputs, points = ball.shape().points();
+    sum_.resize(margins_);
+    answer.centre.resize(outputs);
+    answer_to(centre_.data() + lane, block_, answer.centre);
+    answer.units.clear();
+    answer.changed.clear();
+    answer.base.resize(points * outputs);
+    answer.last.resize(points_.last.size() * outputs);
+    if (ball.moved() == 0) return;
+    for (std::size_t p = 0; p < points; ++p)
+      answer_at(base_place(lane, p), lane, std::span(answer.base).subspan(p * outputs, outputs));
+    for (std::size_t p = 0; p < points_.last.size(); ++p)
+      answer_at(last_place(lane, p), lane, std::span(answer.last).subspan(p * outputs, outputs));
+    std::uint64_t feature = 0;
+    for (std::size_t w = 0; w < words(); ++w) {
+      std::uint64_t& word = marks_[lane * words() + w];
+      for (; word != 0; word &= word - 1) {
+        const std::size_t group = w * kWordBits + static_cast<std::size_t>(std::countr_zero(word));
+        const std::size_t column = path_.columns[group];
+        if (ball.moved() == ball.x().size()) {
+          feature = column;
+        } else {
+          while (ball.column(feature) != column) ++feature;
+        }
+        answer_feature(lane, group, feature, points, answer);
+      }
+    }
+  }
+
+  // The units of one feature, one or (one-hot) two, and none of it in the table any more.
+  void answer_feature(std::size_t lane, std::size_t group, std::uint64_t feature, std::size_t points,
+                      BallAnswer& answer) {
+    const std::size_t units = own_points() / points, outputs = path_.outputs;
+    for (std::size_t u = 0; u < units; ++u) answer.units.push_back(feature * units + u);
+    const std::size_t at = answer.changed.size();
+    answer.changed.resize(at + own_points() * outputs);
+    for (std::size_t p = 0; p < own_points(); ++p) {
+      const std::size_t place = own_place(lane, group, p), base = base_place(lane, p);
+      for (std::size_t k = 0; k < margins_; ++k) {
+        sum_[k] = centre_[k * block_ + lane] + table_[base + k] + table_[place + k];
+        table_[place + k] = 0;
+      }
+      answer_to(sum_.data(), 1, std::span(answer.changed).subspan(at + p * outputs, outputs));
+    }
+  }
+
+  struct Turned {
+    std::size_t column, group;
+    std::int64_t leaf;
+  };
+
+  const TreeBalls& path_;
+  std::size_t block_, margins_, inputs_;
+  bool vectors_;
+  std::vector<double> scales_;             // of the inputs
+  std::vector<std::vector<float>> reach_;  // of the slots of each pack
+  Points points_;
+  std::vector<const RowBall*> lanes_;
+  std::vector<std::size_t> order_;
+  std::vector<std::int64_t> centre_, table_, sum_;
+  std::vector<std::uint64_t> marks_;  // of each lane: columns whose points are in the table
+  std::vector<Turned> turned_;
+  std::vector<double> exact_, base_steps_, own_steps_, room_;
+  std::vector<float>
+      values_;  // of the rows, of the bases of own points if they are shifted, of last vertices
+  bool missing_ = false;
+  std::vector<std::uint32_t> near_[kCompleteDepth];
+  std::vector<std::int32_t> leaves_;
+  std::vector<std::uint32_t> gone_, apart_;  // of each tree and lane, a bit a point
+  Turning turning_;
+};
+
+// Complete trees whose every split can be walked in vectors.
+bool fits_vectors(const TreePack& pack, const std::vector<bool>& alone, std::size_t block) {
+  constexpr std::size_t kMostEntries = std::size_t{1} << 31;
+  if (pack.view.child != nullptr || pack.view.exact != nullptr) return false;
+  if (pack.split.size() >= kMostEntries / block) return false;
+  for (std::size_t slot = 0; slot < pack.split.size(); ++slot)
+    if (pack.split[slot] && !alone[static_cast<std::size_t>(pack.input[slot]) / block]) return false;
+  return true;
+}
+
+void find_boxes(const TreePack& pack, TreeBalls::Pack& out) {
+  constexpr float kFar = std::numeric_limits<float>::infinity();
+  out.low.assign(pack.split.size(), -kFar);
+  out.high.assign(pack.split.size(), kFar);
+  const std::size_t slots = std::size_t{1} << pack.view.depth;
+  for (std::size_t slot = 0; slot < pack.split.size(); ++slot) {
+    const std::size_t tree = slot / slots * slots;
+    for (std::size_t heap = slot - tree; heap > 1; heap /= 2) {
+      const std::size_t above = tree + heap / 2;
+      if (pack.input[above] != pack.input[slot]) continue;
+      if (heap % 2 == 0) {
+        out.high[slot] = std::min(out.high[slot], pack.threshold[above]);
+      } else {
+        out.low[slot] = std::max(out.low[slot], pack.threshold[above]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, const TreeKernel& walker,
+                     const TreeAnswers& answered, std::size_t width)
+    : trees(packed), rows(maker), kernel(walker), answers(answered), outputs(width) {
+  for (std::size_t i = 0; i < rows.inputs(); ++i)
+    columns.push_back(static_cast<std::uint32_t>(rows.column(i)));
+  std::ranges::sort(columns);
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  std::vector<std::size_t> sharing(columns.size(), 0);
+  for (std::size_t i = 0; i < rows.inputs(); ++i) {
+    const auto at = std::ranges::lower_bound(columns, static_cast<std::uint32_t>(rows.column(i)));
+    group.push_back(static_cast<std::uint32_t>(at - columns.begin()));
+    ++sharing[group.back()];
+  }
+  std::vector<bool> alone(rows.inputs());
+  for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = rows.plain(i) && sharing[group[i]] == 1;
+  for (const TreePack& pack : trees.packs) {
+    Pack& own = packs.emplace_back();
+    own.vectors = kernel.find_near != nullptr && fits_vectors(pack, alone, kernel.block);
+    if (own.vectors) find_boxes(pack, own);
+  }
+}
+
+std::string TreeBalls::name() const { return "trees: all points of a ball from one walk of its centre"; }
+
+std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+  if (!ball.options().one_coordinate() || 2 * ball.shape(1).points() > kMostPoints) return nullptr;
+  return std::make_unique<TreeBallAsker>(*this, ball);
+}
+
+}  // namespace harmonia

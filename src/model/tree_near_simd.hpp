@@ -1,0 +1,179 @@
+#pragma once
+
+// What balls around rows need of the walk (see tree_walk_simd.hpp): the splits near which a row passes, and
+// the ways of points that turn off there.
+
+#include "tree_walk_simd.hpp"
+
+namespace harmonia {
+namespace {
+
+// Two outcomes of one split for all lanes.
+template <class V>
+struct NearSplit {
+  typename V::Mask right, near;
+};
+
+template <class V, bool Missing>
+NearSplit<V> near_split(typename V::Floats value, typename V::Floats threshold, typename V::Floats reach,
+                        typename V::Mask missing_left) {
+  auto right = V::not_less(value, threshold);
+  if constexpr (Missing) right = V::and_not(V::both(missing_left, V::is_nan(value)), right);
+  return {right, V::within(value, threshold, reach)};
+}
+
+// A split that all lanes are compared with.
+template <class V, bool Missing>
+NearSplit<V> near_split_at(const PackedTrees& trees, const float* reach, std::size_t slot,
+                           const float* lanes) {
+  return near_split<V, Missing>(V::load(lanes + trees.input[slot]), V::broadcast(trees.threshold[slot]),
+                                V::broadcast(reach[slot]), V::fill(trees.missing_left[slot]));
+}
+
+template <class V>
+NearSplit<V> choose(typename V::Mask mask, const NearSplit<V>& yes, const NearSplit<V>& no) {
+  return {V::choose(mask, yes.right, no.right), V::choose(mask, yes.near, no.near)};
+}
+
+// The slot tree_slot + position of each lane, with its number.
+template <class V>
+void list_near(NearSplits& near, unsigned level, typename V::Mask mask, std::size_t tree_slot,
+               typename V::Ints position) {
+  const auto slot = V::add(position, V::broadcast(static_cast<std::int32_t>(tree_slot)));
+  const auto entry =
+      V::add(V::multiply(slot, V::broadcast(static_cast<std::int32_t>(V::kLanes))), V::lane_numbers());
+  near.count[level] += V::append(near.found[level] + near.count[level], mask, entry);
+}
+
+// The first levels of every tree: all their splits are compared with all lanes.
+constexpr unsigned kNearTogether = 3;
+
+template <class V, unsigned Depth, bool Missing, std::size_t N>
+void near_together(const PackedTrees& trees, const float* reach, const float* lanes, Chain<V> (&chains)[N],
+                   NearSplits& near) {
+  for (Chain<V>& chain : chains) {
+    const std::size_t slot = chain.tree << Depth;
+    const auto at = [&](std::size_t heap) {
+      return near_split_at<V, Missing>(trees, reach, slot + heap, lanes);
+    };
+    chain.at = V::broadcast(1);
+    if constexpr (Depth > 0) {
+      const NearSplit<V> root = at(1);
+      list_near<V>(near, 0, root.near, slot, chain.at);
+      chain.at = V::child(chain.at, root.right);
+      if constexpr (Depth > 1) {
+        const NearSplit<V> second = choose<V>(root.right, at(3), at(2));
+        list_near<V>(near, 1, second.near, slot, chain.at);
+        chain.at = V::child(chain.at, second.right);
+        if constexpr (Depth > 2) {
+          const NearSplit<V> third = choose<V>(second.right, choose<V>(root.right, at(7), at(5)),
+                                               choose<V>(root.right, at(6), at(4)));
+          list_near<V>(near, 2, third.near, slot, chain.at);
+          chain.at = V::child(chain.at, third.right);
+        }
+      }
+    }
+  }
+}
+
+template <class V, unsigned Level, unsigned Depth, bool Missing, std::size_t N>
+void near_apart(const PackedTrees& trees, const float* reach, const float* lanes, Chain<V> (&chains)[N],
+                NearSplits& near) {
+  if constexpr (Level < Depth) {
+    for (Chain<V>& chain : chains) {
+      const std::size_t slot = chain.tree << Depth;
+      const auto input = V::template slot<Level>(trees.input + slot, chain.at);
+      auto missing_left = V::none();
+      if constexpr (Missing)
+        missing_left = V::negative(V::template slot<Level>(trees.missing_left + slot, chain.at));
+      const NearSplit<V> split =
+          near_split<V, Missing>(V::gather(lanes, V::add(input, V::lane_numbers())),
+                                 V::template slot<Level>(trees.threshold + slot, chain.at),
+                                 V::template slot<Level>(reach + slot, chain.at), missing_left);
+      list_near<V>(near, Level, split.near, slot, chain.at);
+      chain.at = V::child(chain.at, split.right);
+    }
+    near_apart<V, Level + 1, Depth, Missing>(trees, reach, lanes, chains, near);
+  }
+}
+
+template <class V, unsigned Depth, bool Missing, std::size_t N>
+void near_trees(const PackedTrees& trees, const float* reach, std::size_t from, std::size_t first,
+                const float* lanes, typename V::Sums& total, std::int64_t* sums, std::int32_t* leaves,
+                NearSplits& near) {
+  Chain<V> chains[N];
+  for (std::size_t c = 0; c < N; ++c) chains[c].tree = first + c;
+  near_together<V, Depth, Missing>(trees, reach, lanes, chains, near);
+  near_apart<V, kNearTogether, Depth, Missing>(trees, reach, lanes, chains, near);
+  for (Chain<V>& chain : chains) {
+    chain.at = V::add(chain.at, V::broadcast(-(1 << Depth)));
+    V::store(leaves + (chain.tree - from) * V::kLanes, chain.at);
+    const std::int64_t* leaf = trees.leaf + (chain.tree << Depth) * trees.leaf_width;
+    if (trees.leaf_width == 1) {
+      V::accumulate(total, leaf, chain.at);
+      continue;
+    }
+    const auto place = V::multiply(chain.at, V::broadcast(static_cast<std::int32_t>(trees.leaf_width)));
+    for (std::size_t k = 0; k < trees.leaf_width; ++k) {
+      auto sum = V::load_sums(sums + k * V::kLanes);
+      V::accumulate(sum, leaf + k, place);
+      V::store(sums + k * V::kLanes, sum);
+    }
+  }
+}
+
+template <class V, unsigned Depth, bool Missing>
+void find_near_of(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
+                  const TreeRows& rows, std::int64_t* sums, std::int32_t* leaves, NearSplits& near) {
+  std::int64_t* const own = sums + trees.output * V::kLanes;
+  auto total = V::load_sums(own);
+  std::size_t tree = first;
+  for (; tree + kChains <= last; tree += kChains)
+    near_trees<V, Depth, Missing, kChains>(trees, reach, first, tree, rows.x, total, sums, leaves, near);
+  for (; tree < last; ++tree)
+    near_trees<V, Depth, Missing, 1>(trees, reach, first, tree, rows.x, total, sums, leaves, near);
+  if (trees.leaf_width == 1) V::store(own, total);
+}
+
+template <class V, unsigned Depth = 0>
+void find_near_any_depth(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
+                         const TreeRows& rows, std::int64_t* sums, std::int32_t* leaves, NearSplits& near) {
+  if constexpr (Depth < kCompleteDepth) {
+    if (trees.depth != Depth)
+      return find_near_any_depth<V, Depth + 1>(trees, reach, first, last, rows, sums, leaves, near);
+  }
+  rows.missing ? find_near_of<V, Depth, true>(trees, reach, first, last, rows, sums, leaves, near)
+               : find_near_of<V, Depth, false>(trees, reach, first, last, rows, sums, leaves, near);
+}
+
+// Lanes are at different splits of different trees here.
+template <class V, bool Missing>
+void descend_of(const PackedTrees& trees, unsigned level, const float* x, const Branches& branches) {
+  const std::int32_t slots = 1 << trees.depth;
+  for (std::size_t b = 0; b < branches.count; b += V::kLanes) {
+    const auto tree = V::load(branches.tree + b), row = V::load(branches.row + b),
+               own = V::load(branches.input + b);
+    const auto value = V::load(branches.value + b);
+    auto at = V::load(branches.position + b);
+    for (unsigned l = level; l < trees.depth; ++l) {
+      const auto slot = V::add(tree, at);
+      const auto input = V::gather(trees.input, slot);
+      const auto other = V::gather(x, V::add(input, row));
+      const auto seen = V::blend(V::same(input, own), value, other);
+      auto right = V::not_less(seen, V::gather(trees.threshold, slot));
+      if constexpr (Missing)
+        right = V::and_not(V::both(V::negative(V::gather(trees.missing_left, slot)), V::is_nan(seen)), right);
+      at = V::child(at, right);
+    }
+    V::store(branches.position + b, V::add(V::add(tree, at), V::broadcast(-slots)));
+  }
+}
+
+template <class V>
+void descend_any_depth(const PackedTrees& trees, unsigned level, const float* x, bool missing,
+                       const Branches& branches) {
+  missing ? descend_of<V, true>(trees, level, x, branches) : descend_of<V, false>(trees, level, x, branches);
+}
+
+}  // namespace
+}  // namespace harmonia
