@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace harmonia {
@@ -10,7 +11,6 @@ namespace {
 
 constexpr std::size_t kTreeBytes = 256 * 1024;  // of trees that a block of rows walks before its points do
 constexpr std::size_t kMostPoints = 32;         // of a unit, and of the last vertex: they have a bit each
-constexpr std::size_t kWordBits = 64;
 
 // The points that every feature has, and those of a simplex's last vertex.
 struct Points {
@@ -54,7 +54,7 @@ class TreeBallAsker final : public BallAsker {
         vectors_(path.kernel.find_near != nullptr && fixed_steps(ball)),
         scales_(vectors_ ? scales_of(ball, path.rows) : std::vector<double>{}),
         centre_(margins_ * block_),
-        marks_(block_ * words()),
+        marks_(block_ * path.columns.size() + 1),
         room_(margins_) {
     if (vectors_) find_reach(ball.options().radius);
   }
@@ -88,22 +88,22 @@ class TreeBallAsker final : public BallAsker {
     std::int64_t leaf;  // −1: it is a split
   };
 
-  std::size_t words() const { return (path_.columns.size() + kWordBits - 1) / kWordBits; }
   std::size_t own_points() const { return points_.own.size(); }
 
   // A sum's place: of a margin of a point that has its own input of `group` …
   std::size_t own_place(std::size_t lane, std::size_t group, std::size_t point) const {
     return ((lane * path_.columns.size() + group) * own_points() + point) * margins_;
   }
-  // … of the base of such points, and of a point of the last vertex.
-  std::size_t base_place(std::size_t lane, std::size_t point) const {
-    return own_place(block_, 0, 0) + (lane * own_points() + point) * margins_;
-  }
+  // … of a point of the last vertex, and of the base of the former.
   std::size_t last_place(std::size_t lane, std::size_t point) const {
-    return base_place(block_, 0) + (lane * points_.last.size() + point) * margins_;
+    return own_place(block_, 0, 0) + (lane * points_.last.size() + point) * margins_;
+  }
+  std::size_t base_place(std::size_t lane, std::size_t point) const {
+    return last_place(block_, 0) + (lane * own_points() + point) * margins_;
   }
 
   void walk_block() {
+    // Places of sums in the table are numbers of 32 bits where vectors hold them.
     if (lanes_.front()->moved() > 0) {
       const std::size_t before = own_points();
       points_ = points_of(*lanes_.front());
@@ -111,8 +111,8 @@ class TreeBallAsker final : public BallAsker {
     } else {
       points_ = {};
     }
-    table_.resize(last_place(block_, 0), 0);
-    std::fill(table_.begin() + static_cast<std::ptrdiff_t>(base_place(0, 0)), table_.end(), 0);
+    table_.resize(base_place(block_, 0), 0);
+    std::fill(table_.begin() + static_cast<std::ptrdiff_t>(last_place(0, 0)), table_.end(), 0);
     std::ranges::fill(centre_, 0);
     if (vectors_) fill_values();
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
@@ -179,9 +179,7 @@ class TreeBallAsker final : public BallAsker {
     }
   }
 
-  void mark(std::size_t lane, std::size_t group) {
-    marks_[lane * words() + group / kWordBits] |= std::uint64_t{1} << (group % kWordBits);
-  }
+  void mark(std::size_t lane, std::size_t group) { marks_[lane * path_.columns.size() + group] = 1; }
 
   void walk_alone(const TreeAt& at, std::size_t lane) {
     const RowBall& ball = *lanes_[lane];
@@ -220,7 +218,8 @@ class TreeBallAsker final : public BallAsker {
           const std::int64_t leaf = leaf_from(at, child(at, step.slot, !goes_right), [&](std::size_t other) {
             return other == column ? own : base(other);
           });
-          turned_.push_back({column, path_.group[input_of(at.trees, step.slot)], leaf});
+          turned_.push_back(
+              {column, static_cast<std::size_t>(path_.group[input_of(at.trees, step.slot)]), leaf});
         }
       }
       step = child(at, step.slot, goes_right);
@@ -310,31 +309,61 @@ class TreeBallAsker final : public BallAsker {
     }
   }
 
-  // Some points of a block that turn off at splits of one level.
+  // Memory for points of a block that turn off at splits of one level.
   struct Turning {
-    std::vector<std::int32_t> tree, position, row, input, leaf;
+    std::vector<std::int32_t> tree, position, row, input, leaf, mark, place;
     std::vector<float> value;
-    std::vector<std::size_t> place;
 
-    void clear(std::size_t room) {
-      count = 0;
-      if (tree.size() >= room) return;
-      for (auto* part : {&tree, &position, &row, &input, &leaf}) part->resize(room);
-      value.resize(room);
-      place.resize(room);
+    Branches empty(std::size_t room) {
+      for (auto* part : {&tree, &position, &row, &input, &leaf, &mark, &place})
+        if (part->size() < room) part->resize(room);
+      if (value.size() < room) value.resize(room);
+      return {.count = 0,
+              .tree = tree.data(),
+              .position = position.data(),
+              .row = row.data(),
+              .input = input.data(),
+              .value = value.data(),
+              .leaf = leaf.data(),
+              .mark = mark.data(),
+              .place = place.data()};
     }
-    std::size_t count = 0;
   };
 
   void turn_off(std::size_t p, std::size_t first, const NearSplits& near) {
     const PackedTrees& trees = path_.trees.packs[p].view;
+    const BallRows rows{.exact = exact_.data(),
+                        .values = values_.data(),
+                        .inputs = inputs_,
+                        .lanes = lanes_.size(),
+                        .points = own_points(),
+                        .last = points_.last.size(),
+                        .shifted = points_.shifted,
+                        .base_step = base_steps_.data(),
+                        .own_step = own_steps_.data(),
+                        .group = path_.group.data(),
+                        .groups = path_.columns.size(),
+                        .margins = margins_};
     gone_.assign(points_.last.empty() ? 0 : leaves_.size(), 0);
     apart_.assign(points_.shifted ? leaves_.size() : 0, 0);
-    if (points_.shifted) find_apart(trees, first, near);
+    NearLevel levels[kCompleteDepth];
     for (unsigned level = 0; level < trees.depth; ++level) {
-      turning_.clear(near.count[level] * (own_points() + points_.last.size()) + block_);
-      for (std::size_t e = 0; e < near.count[level]; ++e) turn_at(p, near.found[level][e], first, level);
-      descend(trees, level);
+      levels[level] = {.found = near.found[level],
+                       .count = near.count[level],
+                       .level = level,
+                       .first = first,
+                       .leaves = leaves_.data(),
+                       .low = path_.packs[p].low.data(),
+                       .high = path_.packs[p].high.data(),
+                       .apart = apart_.data(),
+                       .gone = gone_.data()};
+      if (points_.shifted) path_.kernel.find_apart(trees, rows, levels[level]);
+    }
+    for (unsigned level = 0; level < trees.depth; ++level) {
+      Branches branches =
+          turning_.empty(near.count[level] * (own_points() + points_.last.size()) + 2 * block_);
+      path_.kernel.turn_off(trees, rows, levels[level], branches);
+      descend(trees, level, branches);
     }
     for (std::size_t at = 0; at < apart_.size(); ++at) {
       for (std::uint32_t left = apart_[at]; left != 0; left &= left - 1) {
@@ -346,97 +375,18 @@ class TreeBallAsker final : public BallAsker {
     }
   }
 
-  // A near split, as one row meets it.
-  struct Met {
-    std::size_t slot, lane, at;  // at: the tree and lane among leaves_
-    std::size_t value;           // of the split's input in values_
-    bool right;                  // where the row goes
-  };
-
-  Met meet(const PackedTrees& trees, std::uint32_t entry, std::size_t first, unsigned level) const {
-    Met met;
-    met.slot = entry / block_;
-    met.lane = entry % block_;
-    met.at = ((met.slot >> trees.depth) - first) * block_ + met.lane;
-    met.value = static_cast<std::size_t>(trees.input[met.slot]) + met.lane;
-    const auto leaf = static_cast<std::uint32_t>(leaves_[met.at]);
-    met.right = ((leaf >> (trees.depth - 1 - level)) & 1U) != 0;
-    return met;
-  }
-
-  // Trees in which the base of points goes another way than their row: those points are walked alone.
-  void find_apart(const PackedTrees& trees, std::size_t first, const NearSplits& near) {
-    const std::size_t size = inputs_ * block_;
-    for (unsigned level = 0; level < trees.depth; ++level) {
-      for (std::size_t e = 0; e < near.count[level]; ++e) {
-        const Met met = meet(trees, near.found[level][e], first, level);
-        const float threshold = trees.threshold[met.slot];
-        for (std::size_t p = 0; p < own_points(); ++p) {
-          const bool right = !(values_[(1 + p) * size + met.value] < threshold);
-          if (right != met.right) apart_[met.at] |= 1U << p;
-        }
-      }
-    }
-  }
-
-  void turn_at(std::size_t p, std::uint32_t entry, std::size_t first, unsigned level) {
-    const TreeBalls::Pack& pack = path_.packs[p];
-    const PackedTrees& trees = path_.trees.packs[p].view;
-    const Met met = meet(trees, entry, first, level);
-    if (met.lane >= lanes_.size()) return;  // it fills up the block
-    const float threshold = trees.threshold[met.slot];
-    const std::size_t input = input_of(trees, met.slot), size = inputs_ * block_;
-    const std::uint32_t apart = points_.shifted ? apart_[met.at] : 0;
-    for (std::size_t point = 0; point < own_points(); ++point) {
-      if (((apart >> point) & 1U) != 0) continue;
-      const std::size_t step = point * inputs_ + input;
-      const auto value = static_cast<float>((exact_[met.value] + base_steps_[step]) + own_steps_[step]);
-      if (!(value < threshold) == met.right) continue;
-      if (!(value >= pack.low[met.slot] && value < pack.high[met.slot])) continue;  // it turned off before
-      put(trees, met, trees.input[met.slot], value, points_.shifted ? (1 + point) * size : 0,
-          own_place(met.lane, path_.group[input], point));
-      mark(met.lane, path_.group[input]);
-    }
-    for (std::size_t point = 0; point < points_.last.size(); ++point) {
-      const std::size_t from = (1 + (points_.shifted ? own_points() : 0) + point) * size;
-      if (((gone_[met.at] >> point) & 1U) != 0) continue;
-      if (!(values_[from + met.value] < threshold) == met.right) continue;
-      gone_[met.at] |= 1U << point;
-      put(trees, met, -1, 0, from, last_place(met.lane, point));
-    }
-  }
-
-  void put(const PackedTrees& trees, const Met& met, std::int32_t input, float value, std::size_t from,
-           std::size_t place) {
-    const std::size_t tree = met.slot >> trees.depth << trees.depth, heap = met.slot - tree;
-    const std::size_t c = turning_.count++;
-    turning_.tree[c] = static_cast<std::int32_t>(tree);
-    turning_.position[c] = static_cast<std::int32_t>(2 * heap + (met.right ? 0 : 1));
-    turning_.row[c] = static_cast<std::int32_t>(from + met.lane);
-    turning_.input[c] = input;
-    turning_.value[c] = value;
-    turning_.leaf[c] = static_cast<std::int32_t>(tree) + leaves_[met.at];
-    turning_.place[c] = place;
-  }
-
-  void descend(const PackedTrees& trees, unsigned level) {
-    const std::size_t count = turning_.count;
-    if (count == 0) return;
+  void descend(const PackedTrees& trees, unsigned level, const Branches& branches) {
+    if (branches.count == 0) return;
     // Vectors are whole: what fills up the last one is the first point again.
-    for (std::size_t c = count; c % block_ != 0; ++c) {
-      for (auto* part : {&turning_.tree, &turning_.position, &turning_.row, &turning_.input})
-        (*part)[c] = (*part)[0];
-      turning_.value[c] = turning_.value[0];
+    for (std::size_t c = branches.count; c % block_ != 0; ++c) {
+      for (auto* part : {branches.tree, branches.position, branches.row, branches.input}) part[c] = part[0];
+      branches.value[c] = branches.value[0];
     }
-    path_.kernel.descend(trees, level + 1, values_.data(), missing_,
-                         {.count = count,
-                          .tree = turning_.tree.data(),
-                          .position = turning_.position.data(),
-                          .row = turning_.row.data(),
-                          .input = turning_.input.data(),
-                          .value = turning_.value.data()});
-    for (std::size_t c = 0; c < count; ++c)
-      add(trees, turning_.position[c], turning_.leaf[c], turning_.place[c]);
+    path_.kernel.descend(trees, level + 1, values_.data(), missing_, branches);
+    for (std::size_t c = 0; c < branches.count; ++c) {
+      add(trees, branches.position[c], branches.leaf[c], static_cast<std::size_t>(branches.place[c]));
+      marks_[static_cast<std::size_t>(branches.mark[c])] = 1;
+    }
   }
 
   // -- from sums to answers ------------------------------------------------------------------------------
@@ -467,18 +417,25 @@ class TreeBallAsker final : public BallAsker {
     for (std::size_t p = 0; p < points_.last.size(); ++p)
       answer_at(last_place(lane, p), lane, std::span(answer.last).subspan(p * outputs, outputs));
     std::uint64_t feature = 0;
-    for (std::size_t w = 0; w < words(); ++w) {
-      std::uint64_t& word = marks_[lane * words() + w];
-      for (; word != 0; word &= word - 1) {
-        const std::size_t group = w * kWordBits + static_cast<std::size_t>(std::countr_zero(word));
-        const std::size_t column = path_.columns[group];
-        if (ball.moved() == ball.x().size()) {
-          feature = column;
-        } else {
-          while (ball.column(feature) != column) ++feature;
+    unsigned char* const marks = marks_.data() + lane * path_.columns.size();
+    for (std::size_t group = 0; group < path_.columns.size(); ++group) {
+      // Most are not marked: eight at a time.
+      if (std::uint64_t eight = 0; group % 8 == 0 && group + 8 <= path_.columns.size()) {
+        std::memcpy(&eight, marks + group, sizeof eight);
+        if (eight == 0) {
+          group += 7;
+          continue;
         }
-        answer_feature(lane, group, feature, points, answer);
       }
+      if (marks[group] == 0) continue;
+      marks[group] = 0;
+      const std::size_t column = path_.columns[group];
+      if (ball.moved() == ball.x().size()) {
+        feature = column;
+      } else {
+        while (ball.column(feature) != column) ++feature;
+      }
+      answer_feature(lane, group, feature, points, answer);
     }
   }
 
@@ -513,7 +470,7 @@ class TreeBallAsker final : public BallAsker {
   std::vector<const RowBall*> lanes_;
   std::vector<std::size_t> order_;
   std::vector<std::int64_t> centre_, table_, sum_;
-  std::vector<std::uint64_t> marks_;  // of each lane: columns whose points are in the table
+  std::vector<unsigned char> marks_;  // of each lane and column: points of it are in the table
   std::vector<Turned> turned_;
   std::vector<double> exact_, base_steps_, own_steps_, room_;
   std::vector<float>
@@ -566,11 +523,11 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
   std::vector<std::size_t> sharing(columns.size(), 0);
   for (std::size_t i = 0; i < rows.inputs(); ++i) {
     const auto at = std::ranges::lower_bound(columns, static_cast<std::uint32_t>(rows.column(i)));
-    group.push_back(static_cast<std::uint32_t>(at - columns.begin()));
-    ++sharing[group.back()];
+    group.push_back(static_cast<std::int32_t>(at - columns.begin()));
+    ++sharing[static_cast<std::size_t>(group.back())];
   }
   std::vector<bool> alone(rows.inputs());
-  for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = rows.plain(i) && sharing[group[i]] == 1;
+  for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = rows.plain(i) && sharing[static_cast<std::size_t>(group[i])] == 1;
   for (const TreePack& pack : trees.packs) {
     Pack& own = packs.emplace_back();
     own.vectors = kernel.find_near != nullptr && fits_vectors(pack, alone, kernel.block);

@@ -39,7 +39,7 @@ class TreeBalls final : public BallPath {
   std::size_t outputs;
   std::vector<Pack> packs;
   std::vector<std::uint32_t> columns;  ///< that splits look at, ascending
-  std::vector<std::uint32_t> group;    ///< of each input in use: its column's place among these
+  std::vector<std::int32_t> group;     ///< of each input in use: its column's place among these
 };
 
 }  // namespace harmonia

@@ -146,9 +146,133 @@ void find_near_any_depth(const PackedTrees& trees, const float* reach, std::size
                : find_near_of<V, Depth, false>(trees, reach, first, last, rows, sums, leaves, near);
 }
 
+// The lanes of a vector that are entries, of `left` that are left.
+template <class V>
+typename V::Mask first_lanes(std::size_t left) {
+  return left >= V::kLanes
+             ? V::fill(-1)
+             : V::negative(V::subtract(V::lane_numbers(), V::broadcast(static_cast<std::int32_t>(left))));
+}
+
+// Near splits, each as one row meets it.
+template <class V>
+struct Met {
+  typename V::Ints slot, lane, at;  // at: tree and lane among leaves
+  typename V::Ints input;           // of the split, times the rows of a block
+  typename V::Floats threshold;
+  typename V::Mask right;  // where the row goes
+  typename V::Ints leaf;   // that it reaches, counted from the tree's first
+  typename V::Mask valid;  // what fills up the last vector is its first entry again, and is not meant
+
+  Met(const PackedTrees& trees, const NearLevel& near, std::size_t first) {
+    constexpr auto kLanes = static_cast<std::int32_t>(V::kLanes);
+    valid = first_lanes<V>(near.count - first);
+    const auto* found = reinterpret_cast<const std::int32_t*>(near.found) + first;
+    const auto entry = V::blend(valid, V::load(found), V::broadcast(*found));
+    slot = V::template shift_right<V::kLaneBits>(entry);
+    lane = V::both_bits(entry, V::broadcast(kLanes - 1));
+    const auto tree = V::subtract(V::shift_right_by(slot, trees.depth),
+                                  V::broadcast(static_cast<std::int32_t>(near.first)));
+    at = V::add(V::multiply(tree, V::broadcast(kLanes)), lane);
+    input = V::gather(trees.input, slot);
+    threshold = V::gather(trees.threshold, slot);
+    leaf = V::gather(near.leaves, at);
+    right = V::has_bit(leaf, 1 << (trees.depth - 1 - near.level));
+  }
+};
+
+// Sets a bit of entries that are meant.
+template <class V>
+void set_bits(std::uint32_t* bits, typename V::Mask mask, typename V::Ints at, std::size_t bit) {
+  if (!V::any(mask)) return;
+  std::int32_t place[V::kLanes];
+  V::store(place, at);
+  for (std::size_t i = 0; i < V::kLanes; ++i)
+    if (V::lane(mask, i)) bits[place[i]] |= 1U << bit;
+}
+
+template <class V>
+typename V::Mask without_bits(const std::uint32_t* bits, typename V::Mask mask, typename V::Ints at,
+                              std::size_t bit) {
+  const auto set = V::gather(reinterpret_cast<const std::int32_t*>(bits), at);
+  return V::and_not(V::has_bit(set, static_cast<std::int32_t>(1U << bit)), mask);
+}
+
+template <class V>
+void find_apart_of(const PackedTrees& trees, const BallRows& rows, const NearLevel& near) {
+  const std::size_t size = rows.inputs * V::kLanes;
+  for (std::size_t e = 0; e < near.count; e += V::kLanes) {
+    const Met<V> met(trees, near, e);
+    const auto value = V::add(met.input, met.lane);
+    for (std::size_t p = 0; p < rows.points; ++p) {
+      const auto right = V::not_less(V::gather(rows.values + (1 + p) * size, value), met.threshold);
+      set_bits<V>(near.apart, V::both(met.valid, V::differ(right, met.right)), met.at, p);
+    }
+  }
+}
+
+// Lists points of the entries that are meant.
+template <class V>
+void list_branches(const PackedTrees& trees, const Met<V>& met, typename V::Mask mask, std::size_t from,
+                   typename V::Ints input, typename V::Floats value, typename V::Ints mark,
+                   typename V::Ints place, Branches& out) {
+  const auto slots = static_cast<std::int32_t>(1U << trees.depth);
+  const auto heap = V::both_bits(met.slot, V::broadcast(slots - 1)), tree = V::subtract(met.slot, heap);
+  const std::size_t c = out.count;
+  V::compress(out.tree + c, mask, tree);
+  V::compress(out.position + c, mask, V::child(heap, V::and_not(met.right, V::fill(-1))));
+  V::compress(out.row + c, mask, V::add(met.lane, V::broadcast(static_cast<std::int32_t>(from))));
+  V::compress(out.input + c, mask, input);
+  V::compress(out.value + c, mask, value);
+  V::compress(out.leaf + c, mask, V::add(tree, met.leaf));
+  V::compress(out.mark + c, mask, mark);
+  V::compress(out.place + c, mask, place);
+  out.count += V::count(mask);
+}
+
+template <class V>
+void turn_off_of(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& out) {
+  const auto number = [](std::size_t n) { return V::broadcast(static_cast<std::int32_t>(n)); };
+  const std::size_t size = rows.inputs * V::kLanes, all = V::kLanes * rows.groups;
+  for (std::size_t e = 0; e < near.count; e += V::kLanes) {
+    const Met<V> met(trees, near, e);
+    const auto inside = V::negative(V::subtract(met.lane, number(rows.lanes)));
+    const auto valid = V::both(met.valid, inside);
+    const auto coordinate = V::gather(rows.exact, V::add(met.input, met.lane));
+    const auto input = V::template shift_right<V::kLaneBits>(met.input);
+    const auto mark = V::add(V::multiply(met.lane, number(rows.groups)), V::gather(rows.group, input));
+    const auto low = V::gather(near.low, met.slot), high = V::gather(near.high, met.slot);
+    for (std::size_t p = 0; p < rows.points; ++p) {
+      auto moved = coordinate;
+      if (rows.shifted) moved = V::add(moved, V::gather(rows.base_step + p * rows.inputs, input));
+      moved = V::add(moved, V::gather(rows.own_step + p * rows.inputs, input));
+      const auto value = V::single(moved);
+      auto turned = V::both(valid, V::differ(V::not_less(value, met.threshold), met.right));
+      turned = V::both(turned, V::both(V::not_less(value, low), V::less(value, high)));
+      if (rows.shifted) turned = without_bits<V>(near.apart, turned, met.at, p);
+      const auto place = V::multiply(V::add(V::multiply(mark, number(rows.points)), number(p)),
+                                     number(rows.margins));
+      list_branches<V>(trees, met, turned, rows.shifted ? (1 + p) * size : 0, met.input, value, mark, place,
+                       out);
+    }
+    for (std::size_t p = 0; p < rows.last; ++p) {
+      const std::size_t from = (1 + (rows.shifted ? rows.points : 0) + p) * size;
+      const auto value = V::gather(rows.values + from, V::add(met.input, met.lane));
+      auto turned = V::both(valid, V::differ(V::not_less(value, met.threshold), met.right));
+      if (!V::any(turned)) continue;
+      turned = without_bits<V>(near.gone, turned, met.at, p);
+      set_bits<V>(near.gone, turned, met.at, p);
+      const auto place = V::add(
+          V::multiply(V::add(V::multiply(met.lane, number(rows.last)), number(p)), number(rows.margins)),
+          number(all * rows.points * rows.margins));
+      list_branches<V>(trees, met, turned, from, V::broadcast(-1), value, number(all), place, out);
+    }
+  }
+}
+
 // Lanes are at different splits of different trees here.
 template <class V, bool Missing>
-void descend_of(const PackedTrees& trees, unsigned level, const float* x, const Branches& branches) {
+void descend_of(const PackedTrees& trees, unsigned level, const float* values, const Branches& branches) {
   const std::int32_t slots = 1 << trees.depth;
   for (std::size_t b = 0; b < branches.count; b += V::kLanes) {
     const auto tree = V::load(branches.tree + b), row = V::load(branches.row + b),
@@ -158,7 +282,7 @@ void descend_of(const PackedTrees& trees, unsigned level, const float* x, const 
     for (unsigned l = level; l < trees.depth; ++l) {
       const auto slot = V::add(tree, at);
       const auto input = V::gather(trees.input, slot);
-      const auto other = V::gather(x, V::add(input, row));
+      const auto other = V::gather(values, V::add(input, row));
       const auto seen = V::blend(V::same(input, own), value, other);
       auto right = V::not_less(seen, V::gather(trees.threshold, slot));
       if constexpr (Missing)
@@ -170,9 +294,9 @@ void descend_of(const PackedTrees& trees, unsigned level, const float* x, const 
 }
 
 template <class V>
-void descend_any_depth(const PackedTrees& trees, unsigned level, const float* x, bool missing,
+void descend_any_depth(const PackedTrees& trees, unsigned level, const float* values, bool missing,
                        const Branches& branches) {
-  missing ? descend_of<V, true>(trees, level, x, branches) : descend_of<V, false>(trees, level, x, branches);
+  missing ? descend_of<V, true>(trees, level, values, branches) : descend_of<V, false>(trees, level, values, branches);
 }
 
 }  // namespace

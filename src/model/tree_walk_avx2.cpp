@@ -8,6 +8,7 @@ namespace {
 // Eight rows at a time. Masks are all ones in the lanes that are meant.
 struct Avx2 {
   static constexpr std::size_t kLanes = 8;
+  static constexpr unsigned kLaneBits = 3;
   static constexpr unsigned kLevelsTogether = 4;
   static constexpr unsigned kSingleFrom = 6;
   using Floats = __m256;
@@ -55,6 +56,46 @@ struct Avx2 {
   }
   static Floats blend(Mask mask, Floats yes, Floats no) {
     return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(mask));
+  }
+  // Numbers of double precision, one a lane.
+  struct Doubles {
+    __m256d low, high;
+  };
+  static Doubles gather(const double* p, Ints at) {
+    // With a mask that leaves none out: for the plain form, GCC warns of its own header.
+    const __m256d none = _mm256_setzero_pd(), all = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+    return {_mm256_mask_i32gather_pd(none, p, _mm256_castsi256_si128(at), all, 8),
+            _mm256_mask_i32gather_pd(none, p, _mm256_extracti128_si256(at, 1), all, 8)};
+  }
+  static Doubles add(const Doubles& a, const Doubles& b) {
+    return {_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
+  }
+  static Floats single(const Doubles& v) {
+    return _mm256_set_m128(_mm256_cvtpd_ps(v.high), _mm256_cvtpd_ps(v.low));
+  }
+  static Ints subtract(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
+  static Ints both_bits(Ints a, Ints b) { return _mm256_and_si256(a, b); }
+  template <unsigned Bits>
+  static Ints shift_right(Ints v) {
+    return _mm256_srli_epi32(v, Bits);
+  }
+  static Ints shift_right_by(Ints v, unsigned bits) {
+    return _mm256_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
+  }
+  static Mask has_bit(Ints v, std::int32_t bit) {
+    const Ints one = _mm256_set1_epi32(bit);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(v, one), one);
+  }
+  static Mask differ(Mask a, Mask b) { return _mm256_xor_si256(a, b); }
+  static Mask less(Floats a, Floats b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
+  static unsigned bits(Mask mask) {
+    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
+  }
+  static std::size_t count(Mask mask) { return static_cast<std::size_t>(__builtin_popcount(bits(mask))); }
+  // Puts the lanes that are meant side by side.
+  static void compress(std::int32_t* to, Mask mask, Ints v) { append(reinterpret_cast<std::uint32_t*>(to), mask, v); }
+  static void compress(float* to, Mask mask, Floats v) {
+    append(reinterpret_cast<std::uint32_t*>(to), mask, _mm256_castps_si256(v));
   }
   // Puts the lanes that are meant side by side, and says how many they are.
   static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
@@ -129,7 +170,7 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{Avx2::kLanes, gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
+const TreeKernel kAvx2Trees{Avx2::kLanes, gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>, find_apart_of<Avx2>, turn_off_of<Avx2>,
                             descend_any_depth<Avx2>};
 
 }  // namespace harmonia
