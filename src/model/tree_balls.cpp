@@ -10,6 +10,8 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kTreeBytes = 256 * 1024;  // of trees that a block of rows walks before its points do
+constexpr double kRounding = 1e-6;              // of float32, several times
+constexpr double kSmallestWay = 1e-13;          // of a step, as a share of the coordinate
 constexpr std::size_t kMostPoints = 32;         // of a unit, and of the last vertex: they have a bit each
 
 // The points that every feature has, and those of a simplex's last vertex.
@@ -238,7 +240,8 @@ class TreeBallAsker final : public BallAsker {
   // -- a block of rows at a time -------------------------------------------------------------------------
 
   // No point is further from its row than this, in the model's own numbers: if a point is on the other side
-  // of a threshold, the row is as near to it.
+  // of a threshold, the row is as near to it. Where steps are so small that doubles hardly hold them,
+  // rounding may take a point to the wrong side of its row, and rows are walked alone.
   void find_reach(double radius) {
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
       std::vector<float>& reach = reach_.emplace_back();
@@ -248,9 +251,9 @@ class TreeBallAsker final : public BallAsker {
       for (std::size_t slot = 0; slot < pack.split.size(); ++slot) {
         if (!pack.split[slot]) continue;
         const double way = radius * scales_[input_of(pack.view, slot)];
-        constexpr double kRounding = 1e-6;  // of float32, several times
-        reach[slot] = static_cast<float>(
-            way * (1 + kRounding) + kRounding * (way + std::abs(static_cast<double>(pack.threshold[slot]))));
+        const double at = std::abs(static_cast<double>(pack.threshold[slot]));
+        if (way > 0 && way < kSmallestWay * at) vectors_ = false;
+        reach[slot] = static_cast<float>(way * (1 + kRounding) + kRounding * (way + at));
       }
     }
   }
@@ -281,6 +284,13 @@ class TreeBallAsker final : public BallAsker {
     }
     for (const RowBall::Place& place : points_.last)
       for (const double scale : scales_) base_steps_.push_back((place.radius * scale) * place.base);
+    up_.clear();
+    down_.clear();
+    for (std::size_t p = 0; p < own_points(); ++p)
+      (points_.own[p].extra > 0 ? up_ : down_).push_back(static_cast<std::int32_t>(p));
+    const std::size_t ways = std::max(up_.size(), down_.size());
+    up_.resize(ways, -1);
+    down_.resize(ways, -1);
     float* to = values_.data() + size;
     const double* step = base_steps_.data() + (points_.shifted ? 0 : own_points() * inputs_);
     for (std::size_t b = 0; b < bases; ++b)
@@ -339,6 +349,10 @@ class TreeBallAsker final : public BallAsker {
                         .points = own_points(),
                         .last = points_.last.size(),
                         .shifted = points_.shifted,
+                        .missing = missing_,
+                        .ways = up_.size(),
+                        .up = up_.data(),
+                        .down = down_.data(),
                         .base_step = base_steps_.data(),
                         .own_step = own_steps_.data(),
                         .group = path_.group.data(),
@@ -353,17 +367,20 @@ class TreeBallAsker final : public BallAsker {
                        .level = level,
                        .first = first,
                        .leaves = leaves_.data(),
-                       .low = path_.packs[p].low.data(),
-                       .high = path_.packs[p].high.data(),
+                       .bounds = path_.packs[p].bounds.data(),
                        .apart = apart_.data(),
                        .gone = gone_.data()};
       if (points_.shifted) path_.kernel.find_apart(trees, rows, levels[level]);
     }
     for (unsigned level = 0; level < trees.depth; ++level) {
-      Branches branches =
-          turning_.empty(near.count[level] * (own_points() + points_.last.size()) + 2 * block_);
-      path_.kernel.turn_off(trees, rows, levels[level], branches);
-      descend(trees, level, branches);
+      Branches arrived = arrived_.empty((near.count[level] + block_) * up_.size());
+      Branches last = last_.empty(near.count[level] * points_.last.size() + 2 * block_);
+      path_.kernel.turn_off(trees, rows, levels[level], arrived, last);
+      take(trees, arrived);
+      if (last.count == 0) continue;
+      fill_up(last);
+      path_.kernel.descend(trees, level + 1, values_.data(), missing_, last);
+      take(trees, last);
     }
     for (std::size_t at = 0; at < apart_.size(); ++at) {
       for (std::uint32_t left = apart_[at]; left != 0; left &= left - 1) {
@@ -375,14 +392,16 @@ class TreeBallAsker final : public BallAsker {
     }
   }
 
-  void descend(const PackedTrees& trees, unsigned level, const Branches& branches) {
-    if (branches.count == 0) return;
-    // Vectors are whole: what fills up the last one is the first point again.
+  // Vectors are whole: what fills up the last one is the first point again.
+  void fill_up(const Branches& branches) const {
     for (std::size_t c = branches.count; c % block_ != 0; ++c) {
       for (auto* part : {branches.tree, branches.position, branches.row, branches.input}) part[c] = part[0];
       branches.value[c] = branches.value[0];
     }
-    path_.kernel.descend(trees, level + 1, values_.data(), missing_, branches);
+  }
+
+  // Adds the leaves that points came to.
+  void take(const PackedTrees& trees, const Branches& branches) {
     for (std::size_t c = 0; c < branches.count; ++c) {
       add(trees, branches.position[c], branches.leaf[c], static_cast<std::size_t>(branches.place[c]));
       marks_[static_cast<std::size_t>(branches.mark[c])] = 1;
@@ -479,7 +498,8 @@ class TreeBallAsker final : public BallAsker {
   std::vector<std::uint32_t> near_[kCompleteDepth];
   std::vector<std::int32_t> leaves_;
   std::vector<std::uint32_t> gone_, apart_;  // of each tree and lane, a bit a point
-  Turning turning_;
+  std::vector<std::int32_t> up_, down_;      // see BallRows
+  Turning arrived_, last_;
 };
 
 // Complete trees whose every split can be walked in vectors.
@@ -492,22 +512,24 @@ bool fits_vectors(const TreePack& pack, const std::vector<bool>& alone, std::siz
   return true;
 }
 
-void find_boxes(const TreePack& pack, TreeBalls::Pack& out) {
+// How far a point of a split's own input may go before it has turned off at a split above.
+void find_bounds(const TreePack& pack, TreeBalls::Pack& out) {
   constexpr float kFar = std::numeric_limits<float>::infinity();
-  out.low.assign(pack.split.size(), -kFar);
-  out.high.assign(pack.split.size(), kFar);
   const std::size_t slots = std::size_t{1} << pack.view.depth;
   for (std::size_t slot = 0; slot < pack.split.size(); ++slot) {
+    float below = kFar, above = -kFar;
     const std::size_t tree = slot / slots * slots;
     for (std::size_t heap = slot - tree; heap > 1; heap /= 2) {
-      const std::size_t above = tree + heap / 2;
-      if (pack.input[above] != pack.input[slot]) continue;
+      const std::size_t before = tree + heap / 2;
+      if (pack.input[before] != pack.input[slot]) continue;
       if (heap % 2 == 0) {
-        out.high[slot] = std::min(out.high[slot], pack.threshold[above]);
+        below = std::min(below, pack.threshold[before]);
       } else {
-        out.low[slot] = std::max(out.low[slot], pack.threshold[above]);
+        above = std::max(above, pack.threshold[before]);
       }
     }
+    out.bounds.push_back(below);
+    out.bounds.push_back(above);
   }
 }
 
@@ -527,11 +549,12 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
     ++sharing[static_cast<std::size_t>(group.back())];
   }
   std::vector<bool> alone(rows.inputs());
-  for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = rows.plain(i) && sharing[static_cast<std::size_t>(group[i])] == 1;
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    alone[i] = rows.plain(i) && sharing[static_cast<std::size_t>(group[i])] == 1;
   for (const TreePack& pack : trees.packs) {
     Pack& own = packs.emplace_back();
     own.vectors = kernel.find_near != nullptr && fits_vectors(pack, alone, kernel.block);
-    if (own.vectors) find_boxes(pack, own);
+    if (own.vectors) find_bounds(pack, own);
   }
 }
 

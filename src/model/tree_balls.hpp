@@ -27,9 +27,8 @@ class TreeBalls final : public BallPath {
 
   /// What one pack of trees needs besides itself.
   struct Pack {
-    bool vectors = false;  ///< many rows at once: complete trees of float32, one plain input a column
-    /// Of each slot: a point whose own input is the split's has not turned off before if low <= value < high.
-    std::vector<float> low, high;
+    bool vectors = false;       ///< many rows at once: complete trees of float32, one plain input a column
+    std::vector<float> bounds;  ///< NearLevel::bounds
   };
 
   const PackedEnsemble& trees;

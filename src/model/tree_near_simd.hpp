@@ -192,13 +192,6 @@ void set_bits(std::uint32_t* bits, typename V::Mask mask, typename V::Ints at, s
 }
 
 template <class V>
-typename V::Mask without_bits(const std::uint32_t* bits, typename V::Mask mask, typename V::Ints at,
-                              std::size_t bit) {
-  const auto set = V::gather(reinterpret_cast<const std::int32_t*>(bits), at);
-  return V::and_not(V::has_bit(set, static_cast<std::int32_t>(1U << bit)), mask);
-}
-
-template <class V>
 void find_apart_of(const PackedTrees& trees, const BallRows& rows, const NearLevel& near) {
   const std::size_t size = rows.inputs * V::kLanes;
   for (std::size_t e = 0; e < near.count; e += V::kLanes) {
@@ -211,92 +204,124 @@ void find_apart_of(const PackedTrees& trees, const BallRows& rows, const NearLev
   }
 }
 
-// Lists points of the entries that are meant.
-template <class V>
-void list_branches(const PackedTrees& trees, const Met<V>& met, typename V::Mask mask, std::size_t from,
-                   typename V::Ints input, typename V::Floats value, typename V::Ints mark,
-                   typename V::Ints place, Branches& out) {
+// From heap positions on `level` to leaves, counted from the pack's first: rows or bases whose values begin
+// at `row`, with one input replaced. Lanes are in different trees.
+template <class V, bool Missing>
+typename V::Ints leaves_from(const PackedTrees& trees, unsigned level, const float* values,
+                             typename V::Ints tree, typename V::Ints at, typename V::Ints row,
+                             typename V::Ints own, typename V::Floats value) {
+  for (unsigned l = level; l < trees.depth; ++l) {
+    const auto slot = V::add(tree, at);
+    const auto input = V::gather(trees.input, slot);
+    const auto seen = V::blend(V::same(input, own), value, V::gather(values, V::add(input, row)));
+    auto right = V::not_less(seen, V::gather(trees.threshold, slot));
+    if constexpr (Missing)
+      right = V::and_not(V::both(V::negative(V::gather(trees.missing_left, slot)), V::is_nan(seen)), right);
+    at = V::child(at, right);
+  }
+  return V::add(V::add(tree, at), V::broadcast(-(1 << trees.depth)));
+}
+
+// The own points of entries, one above or one below each row.
+template <class V, bool Missing>
+void turn_own(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, const Met<V>& met,
+              typename V::Mask valid, std::size_t way, Branches& out) {
+  const auto number = [](std::size_t n) { return V::broadcast(static_cast<std::int32_t>(n)); };
+  const auto input = V::template shift_right<V::kLaneBits>(met.input);
+  const auto point = V::blend(met.right, V::broadcast(rows.down[way]), V::broadcast(rows.up[way]));
+  const auto there = V::and_not(V::negative(point), valid);
+  const auto safe = V::blend(there, point, V::broadcast(0));
+  const auto step = V::add(V::multiply(safe, number(rows.inputs)), input);
+  auto moved = V::gather(rows.exact, V::add(met.input, met.lane));
+  if (rows.shifted) moved = V::add(moved, V::gather(rows.base_step, step));
+  const auto value = V::single(V::add(moved, V::gather(rows.own_step, step)));
+  const auto bound = V::gather(near.bounds, V::child(met.slot, met.right));
+  auto turned = V::both(there, V::differ(V::not_less(value, met.threshold), met.right));
+  // Below the first bound if the row goes left, not below the second if it goes right.
+  turned = V::and_not(V::differ(V::not_less(value, bound), met.right), turned);
+  if (rows.shifted) {
+    const auto apart = V::gather(reinterpret_cast<const std::int32_t*>(near.apart), met.at);
+    turned = V::both(turned, V::no_bits(apart, V::power_of_two(safe)));
+  }
+  if (!V::any(turned)) return;
   const auto slots = static_cast<std::int32_t>(1U << trees.depth);
   const auto heap = V::both_bits(met.slot, V::broadcast(slots - 1)), tree = V::subtract(met.slot, heap);
+  auto row = met.lane;
+  if (rows.shifted)
+    row = V::add(row, V::multiply(V::add(safe, V::broadcast(1)), number(rows.inputs * V::kLanes)));
+  const auto from = V::add(tree, met.leaf);
+  const auto leaf =
+      leaves_from<V, Missing>(trees, near.level + 1, rows.values, tree,
+                              V::child(heap, V::and_not(met.right, V::fill(-1))), row, met.input, value);
+  const auto mark = V::add(V::multiply(met.lane, number(rows.groups)), V::gather(rows.group, input));
+  const auto place = V::multiply(V::add(V::multiply(mark, number(rows.points)), safe), number(rows.margins));
+  V::store(out.position + out.count, V::blend(turned, leaf, from));
+  V::store(out.leaf + out.count, from);
+  V::store(out.mark + out.count, V::blend(turned, mark, number(V::kLanes * rows.groups)));
+  V::store(out.place + out.count, V::blend(turned, place, V::broadcast(0)));
+  out.count += V::kLanes;
+}
+
+// A point of the last vertex, of the entries where it turns off. They are few, and are put side by side.
+template <class V>
+void turn_last(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, const Met<V>& met,
+               typename V::Mask valid, std::size_t point, Branches& out) {
+  const auto number = [](std::size_t n) { return V::broadcast(static_cast<std::int32_t>(n)); };
+  const std::size_t from = (1 + (rows.shifted ? rows.points : 0) + point) * rows.inputs * V::kLanes;
+  const auto value = V::gather(rows.values + from, V::add(met.input, met.lane));
+  auto turned = V::both(valid, V::differ(V::not_less(value, met.threshold), met.right));
+  if (!V::any(turned)) return;
+  const auto gone = V::gather(reinterpret_cast<const std::int32_t*>(near.gone), met.at);
+  turned = V::both(turned, V::no_bits(gone, V::broadcast(static_cast<std::int32_t>(1U << point))));
+  set_bits<V>(near.gone, turned, met.at, point);
+  const auto slots = static_cast<std::int32_t>(1U << trees.depth);
+  const auto heap = V::both_bits(met.slot, V::broadcast(slots - 1)), tree = V::subtract(met.slot, heap);
+  const auto place = V::add(
+      V::multiply(V::add(V::multiply(met.lane, number(rows.last)), number(point)), number(rows.margins)),
+      number(V::kLanes * rows.groups * rows.points * rows.margins));
   const std::size_t c = out.count;
-  V::compress(out.tree + c, mask, tree);
-  V::compress(out.position + c, mask, V::child(heap, V::and_not(met.right, V::fill(-1))));
-  V::compress(out.row + c, mask, V::add(met.lane, V::broadcast(static_cast<std::int32_t>(from))));
-  V::compress(out.input + c, mask, input);
-  V::compress(out.value + c, mask, value);
-  V::compress(out.leaf + c, mask, V::add(tree, met.leaf));
-  V::compress(out.mark + c, mask, mark);
-  V::compress(out.place + c, mask, place);
-  out.count += V::count(mask);
+  V::compress(out.tree + c, turned, tree);
+  V::compress(out.position + c, turned, V::child(heap, V::and_not(met.right, V::fill(-1))));
+  V::compress(out.row + c, turned, V::add(met.lane, number(from)));
+  V::compress(out.input + c, turned, V::broadcast(-1));
+  V::compress(out.value + c, turned, value);
+  V::compress(out.leaf + c, turned, V::add(tree, met.leaf));
+  V::compress(out.mark + c, turned, number(V::kLanes * rows.groups));
+  V::compress(out.place + c, turned, place);
+  out.count += V::count(turned);
 }
 
 template <class V>
-void turn_off_of(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& out) {
-  const auto number = [](std::size_t n) { return V::broadcast(static_cast<std::int32_t>(n)); };
-  const std::size_t size = rows.inputs * V::kLanes, all = V::kLanes * rows.groups;
+void turn_off_of(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& arrived,
+                 Branches& last) {
   for (std::size_t e = 0; e < near.count; e += V::kLanes) {
     const Met<V> met(trees, near, e);
-    const auto inside = V::negative(V::subtract(met.lane, number(rows.lanes)));
+    const auto inside =
+        V::negative(V::subtract(met.lane, V::broadcast(static_cast<std::int32_t>(rows.lanes))));
     const auto valid = V::both(met.valid, inside);
-    const auto coordinate = V::gather(rows.exact, V::add(met.input, met.lane));
-    const auto input = V::template shift_right<V::kLaneBits>(met.input);
-    const auto mark = V::add(V::multiply(met.lane, number(rows.groups)), V::gather(rows.group, input));
-    const auto low = V::gather(near.low, met.slot), high = V::gather(near.high, met.slot);
-    for (std::size_t p = 0; p < rows.points; ++p) {
-      auto moved = coordinate;
-      if (rows.shifted) moved = V::add(moved, V::gather(rows.base_step + p * rows.inputs, input));
-      moved = V::add(moved, V::gather(rows.own_step + p * rows.inputs, input));
-      const auto value = V::single(moved);
-      auto turned = V::both(valid, V::differ(V::not_less(value, met.threshold), met.right));
-      turned = V::both(turned, V::both(V::not_less(value, low), V::less(value, high)));
-      if (rows.shifted) turned = without_bits<V>(near.apart, turned, met.at, p);
-      const auto place = V::multiply(V::add(V::multiply(mark, number(rows.points)), number(p)),
-                                     number(rows.margins));
-      list_branches<V>(trees, met, turned, rows.shifted ? (1 + p) * size : 0, met.input, value, mark, place,
-                       out);
+    for (std::size_t way = 0; way < rows.ways; ++way) {
+      rows.missing ? turn_own<V, true>(trees, rows, near, met, valid, way, arrived)
+                   : turn_own<V, false>(trees, rows, near, met, valid, way, arrived);
     }
-    for (std::size_t p = 0; p < rows.last; ++p) {
-      const std::size_t from = (1 + (rows.shifted ? rows.points : 0) + p) * size;
-      const auto value = V::gather(rows.values + from, V::add(met.input, met.lane));
-      auto turned = V::both(valid, V::differ(V::not_less(value, met.threshold), met.right));
-      if (!V::any(turned)) continue;
-      turned = without_bits<V>(near.gone, turned, met.at, p);
-      set_bits<V>(near.gone, turned, met.at, p);
-      const auto place = V::add(
-          V::multiply(V::add(V::multiply(met.lane, number(rows.last)), number(p)), number(rows.margins)),
-          number(all * rows.points * rows.margins));
-      list_branches<V>(trees, met, turned, from, V::broadcast(-1), value, number(all), place, out);
-    }
+    for (std::size_t p = 0; p < rows.last; ++p) turn_last<V>(trees, rows, near, met, valid, p, last);
   }
 }
 
-// Lanes are at different splits of different trees here.
 template <class V, bool Missing>
 void descend_of(const PackedTrees& trees, unsigned level, const float* values, const Branches& branches) {
-  const std::int32_t slots = 1 << trees.depth;
   for (std::size_t b = 0; b < branches.count; b += V::kLanes) {
-    const auto tree = V::load(branches.tree + b), row = V::load(branches.row + b),
-               own = V::load(branches.input + b);
-    const auto value = V::load(branches.value + b);
-    auto at = V::load(branches.position + b);
-    for (unsigned l = level; l < trees.depth; ++l) {
-      const auto slot = V::add(tree, at);
-      const auto input = V::gather(trees.input, slot);
-      const auto other = V::gather(values, V::add(input, row));
-      const auto seen = V::blend(V::same(input, own), value, other);
-      auto right = V::not_less(seen, V::gather(trees.threshold, slot));
-      if constexpr (Missing)
-        right = V::and_not(V::both(V::negative(V::gather(trees.missing_left, slot)), V::is_nan(seen)), right);
-      at = V::child(at, right);
-    }
-    V::store(branches.position + b, V::add(V::add(tree, at), V::broadcast(-slots)));
+    V::store(branches.position + b,
+             leaves_from<V, Missing>(trees, level, values, V::load(branches.tree + b),
+                                     V::load(branches.position + b), V::load(branches.row + b),
+                                     V::load(branches.input + b), V::load(branches.value + b)));
   }
 }
 
 template <class V>
 void descend_any_depth(const PackedTrees& trees, unsigned level, const float* values, bool missing,
                        const Branches& branches) {
-  missing ? descend_of<V, true>(trees, level, values, branches) : descend_of<V, false>(trees, level, values, branches);
+  missing ? descend_of<V, true>(trees, level, values, branches)
+          : descend_of<V, false>(trees, level, values, branches);
 }
 
 }  // namespace

@@ -54,13 +54,17 @@ struct BallRows {
   const double* exact = nullptr;  ///< the rows' coordinates
   const float* values = nullptr;  ///< the same in the model's type; then of the bases, then of last vertices
   std::size_t inputs = 0;
-  std::size_t lanes = 0;   ///< rows that are meant; the rest fills up the block
-  std::size_t points = 0;  ///< that every input has
-  std::size_t last = 0;    ///< points of the last vertex
-  bool shifted = false;    ///< every point has a base of its own; else it is the row
-  const double* base_step = nullptr;     ///< points × inputs: from the row to the base,
-  const double* own_step = nullptr;      ///< and from there to the point
-  const std::int32_t* group = nullptr;   ///< of each input
+  std::size_t lanes = 0;                ///< rows that are meant; the rest fills up the block
+  std::size_t points = 0;               ///< that every input has
+  std::size_t last = 0;                 ///< points of the last vertex
+  bool shifted = false;                 ///< every point has a base of its own; else it is the row
+  bool missing = false;                 ///< some value is NaN
+  std::size_t ways = 0;                 ///< points on either side of the row, at most
+  const std::int32_t* up = nullptr;     ///< numbers of the points above the row, then −1
+  const std::int32_t* down = nullptr;   ///< of those below it
+  const double* base_step = nullptr;    ///< points × inputs: from the row to the base,
+  const double* own_step = nullptr;     ///< and from there to the point
+  const std::int32_t* group = nullptr;  ///< of each input
   std::size_t groups = 0;
   std::size_t margins = 0;
 };
@@ -88,10 +92,11 @@ struct NearLevel {
   unsigned level = 0;
   std::size_t first = 0;
   const std::int32_t* leaves = nullptr;  ///< from find_near()
-  const float* low = nullptr;            ///< of each slot: a point of the split's input has not turned off
-  const float* high = nullptr;           ///< before, if low <= value < high
-  std::uint32_t* apart = nullptr;        ///< a bit a point: its base goes another way than the row
-  std::uint32_t* gone = nullptr;         ///< a bit a point of the last vertex: it turned off before
+  /// Two of each slot: a point above the row whose own input is the split's has not turned off before if it
+  /// is below the first, one below the row if it is not below the second.
+  const float* bounds = nullptr;
+  std::uint32_t* apart = nullptr;  ///< a bit a point: its base goes another way than the row
+  std::uint32_t* gone = nullptr;   ///< a bit a point of the last vertex: it turned off before
 };
 
 /// One way of walking trees.
@@ -113,8 +118,10 @@ struct TreeKernel {
                     const TreeRows& rows, std::int64_t* sums, std::int32_t* leaves, NearSplits& near);
   /// Marks in NearLevel::apart the bases that turn off at near splits.
   void (*find_apart)(const PackedTrees& trees, const BallRows& rows, const NearLevel& near);
-  /// Lists the points that turn off at near splits, but those whose base did.
-  void (*turn_off)(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& branches);
+  /// Takes the points that turn off at near splits, but those whose base did, to their leaves; what is listed
+  /// with the row's own leaf is none. Lists those of last vertices, which are still at the split's child.
+  void (*turn_off)(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& arrived,
+                   Branches& last);
   /// Takes points from a level to their leaves.
   void (*descend)(const PackedTrees& trees, unsigned level, const float* values, bool missing,
                   const Branches& branches);

@@ -86,14 +86,19 @@ struct Avx2 {
     const Ints one = _mm256_set1_epi32(bit);
     return _mm256_cmpeq_epi32(_mm256_and_si256(v, one), one);
   }
+  static Mask no_bits(Ints v, Ints bits) {
+    return _mm256_cmpeq_epi32(_mm256_and_si256(v, bits), _mm256_setzero_si256());
+  }
+  static Ints power_of_two(Ints v) { return _mm256_sllv_epi32(_mm256_set1_epi32(1), v); }
   static Mask differ(Mask a, Mask b) { return _mm256_xor_si256(a, b); }
-  static Mask less(Floats a, Floats b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
   static unsigned bits(Mask mask) {
     return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
   }
   static std::size_t count(Mask mask) { return static_cast<std::size_t>(__builtin_popcount(bits(mask))); }
   // Puts the lanes that are meant side by side.
-  static void compress(std::int32_t* to, Mask mask, Ints v) { append(reinterpret_cast<std::uint32_t*>(to), mask, v); }
+  static void compress(std::int32_t* to, Mask mask, Ints v) {
+    append(reinterpret_cast<std::uint32_t*>(to), mask, v);
+  }
   static void compress(float* to, Mask mask, Floats v) {
     append(reinterpret_cast<std::uint32_t*>(to), mask, _mm256_castps_si256(v));
   }
@@ -170,8 +175,9 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{Avx2::kLanes, gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>, find_apart_of<Avx2>, turn_off_of<Avx2>,
-                            descend_any_depth<Avx2>};
+const TreeKernel kAvx2Trees{
+    Avx2::kLanes,        gather_block<Avx2>, walk_any_depth<Avx2>,   find_near_any_depth<Avx2>,
+    find_apart_of<Avx2>, turn_off_of<Avx2>,  descend_any_depth<Avx2>};
 
 }  // namespace harmonia
 

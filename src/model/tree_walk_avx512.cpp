@@ -81,8 +81,9 @@ struct Avx512 {
     return _mm512_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
   }
   static Mask has_bit(Ints v, std::int32_t bit) { return _mm512_test_epi32_mask(v, _mm512_set1_epi32(bit)); }
+  static Mask no_bits(Ints v, Ints bits) { return _mm512_testn_epi32_mask(v, bits); }
+  static Ints power_of_two(Ints v) { return _mm512_sllv_epi32(_mm512_set1_epi32(1), v); }
   static Mask differ(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
-  static Mask less(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
   static std::size_t count(Mask mask) { return static_cast<std::size_t>(__builtin_popcount(mask)); }
   // Puts the lanes that are meant side by side; a whole vector is written.
   static void compress(std::int32_t* to, Mask mask, Ints v) {
@@ -154,8 +155,9 @@ struct Avx512 {
 
 }  // namespace
 
-const TreeKernel kAvx512Trees{Avx512::kLanes, gather_block<Avx512>, walk_any_depth<Avx512>,
-                              find_near_any_depth<Avx512>, find_apart_of<Avx512>, turn_off_of<Avx512>, descend_any_depth<Avx512>};
+const TreeKernel kAvx512Trees{
+    Avx512::kLanes,        gather_block<Avx512>, walk_any_depth<Avx512>,   find_near_any_depth<Avx512>,
+    find_apart_of<Avx512>, turn_off_of<Avx512>,  descend_any_depth<Avx512>};
 
 }  // namespace harmonia
 
