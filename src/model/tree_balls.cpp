@@ -59,6 +59,8 @@ class TreeBallAsker final : public BallAsker {
         marks_(block_ * path.columns.size() + 1),
         room_(margins_) {
     if (vectors_) find_reach(ball.options().radius);
+    even_ = ball.plain();
+    for (std::size_t i = 0; i < inputs_; ++i) even_ &= path.group[i] == static_cast<std::int32_t>(i);
   }
 
   void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
@@ -264,16 +266,20 @@ class TreeBallAsker final : public BallAsker {
     const std::size_t bases = (points_.shifted ? own_points() : 0) + points_.last.size();
     exact_.resize(size);
     values_.resize(size * (1 + bases));
+    from_.clear();
+    for (std::size_t lane = 0; lane < block_; ++lane)
+      from_.push_back(lanes_[std::min(lane, lanes_.size() - 1)]->x().data());
+    double* exact = exact_.data();
     for (std::size_t i = 0; i < inputs_; ++i) {
       const std::size_t column = path_.rows.column(i);
-      for (std::size_t lane = 0; lane < block_; ++lane)
-        exact_[i * block_ + lane] = lanes_[std::min(lane, lanes_.size() - 1)]->x()[column];
+      for (const double* const row : from_) *exact++ = row[column];
     }
-    missing_ = false;
+    unsigned missing = 0;
     for (std::size_t at = 0; at < size; ++at) {
       values_[at] = static_cast<float>(exact_[at]);
-      missing_ |= std::isnan(values_[at]);
+      missing |= values_[at] != values_[at] ? 1U : 0U;
     }
+    missing_ = missing != 0;
     base_steps_.clear();
     own_steps_.clear();
     for (const RowBall::Place& place : points_.own) {
@@ -353,6 +359,7 @@ class TreeBallAsker final : public BallAsker {
                         .ways = up_.size(),
                         .up = up_.data(),
                         .down = down_.data(),
+                        .even = even_,
                         .base_step = base_steps_.data(),
                         .own_step = own_steps_.data(),
                         .group = path_.group.data(),
@@ -435,43 +442,51 @@ class TreeBallAsker final : public BallAsker {
       answer_at(base_place(lane, p), lane, std::span(answer.base).subspan(p * outputs, outputs));
     for (std::size_t p = 0; p < points_.last.size(); ++p)
       answer_at(last_place(lane, p), lane, std::span(answer.last).subspan(p * outputs, outputs));
+    find_marked(lane);
+    answer.units.reserve(marked_.size() * own_points() / points);
+    answer.changed.resize(marked_.size() * own_points() * outputs);
     std::uint64_t feature = 0;
-    unsigned char* const marks = marks_.data() + lane * path_.columns.size();
-    for (std::size_t group = 0; group < path_.columns.size(); ++group) {
-      // Most are not marked: eight at a time.
-      if (std::uint64_t eight = 0; group % 8 == 0 && group + 8 <= path_.columns.size()) {
-        std::memcpy(&eight, marks + group, sizeof eight);
-        if (eight == 0) {
-          group += 7;
-          continue;
-        }
-      }
-      if (marks[group] == 0) continue;
-      marks[group] = 0;
+    std::span<double> changed(answer.changed);
+    for (const std::size_t group : marked_) {
       const std::size_t column = path_.columns[group];
       if (ball.moved() == ball.x().size()) {
         feature = column;
       } else {
         while (ball.column(feature) != column) ++feature;
       }
-      answer_feature(lane, group, feature, points, answer);
+      // The units of one feature, one or (one-hot) two.
+      for (std::size_t u = 0; u < own_points() / points; ++u)
+        answer.units.push_back(feature * (own_points() / points) + u);
+      answer_feature(lane, group, changed.first(own_points() * outputs));
+      changed = changed.subspan(own_points() * outputs);
     }
   }
 
-  // The units of one feature, one or (one-hot) two, and none of it in the table any more.
-  void answer_feature(std::size_t lane, std::size_t group, std::uint64_t feature, std::size_t points,
-                      BallAnswer& answer) {
-    const std::size_t units = own_points() / points, outputs = path_.outputs;
-    for (std::size_t u = 0; u < units; ++u) answer.units.push_back(feature * units + u);
-    const std::size_t at = answer.changed.size();
-    answer.changed.resize(at + own_points() * outputs);
-    for (std::size_t p = 0; p < own_points(); ++p) {
-      const std::size_t place = own_place(lane, group, p), base = base_place(lane, p);
+  // Takes off a lane's marks. They are bytes of 0 or 1, eight to a word, the first one lowest.
+  void find_marked(std::size_t lane) {
+    marked_.clear();
+    const std::size_t groups = path_.columns.size();
+    unsigned char* const marks = marks_.data() + lane * groups;
+    for (std::size_t group = 0; group < groups; group += 8) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, marks + group, std::min<std::size_t>(8, groups - group));
+      for (; eight != 0; eight &= eight - 1)
+        marked_.push_back(group + static_cast<std::size_t>(std::countr_zero(eight)) / 8);
+    }
+    std::memset(marks, 0, groups);
+  }
+
+  // The points of one feature, and none of them in the table any more.
+  void answer_feature(std::size_t lane, std::size_t group, std::span<double> out) {
+    const std::int64_t* const centre = centre_.data() + lane;
+    const std::int64_t* base = table_.data() + base_place(lane, 0);
+    std::int64_t* own = table_.data() + own_place(lane, group, 0);
+    for (std::size_t p = 0; p < own_points(); ++p, own += margins_, base += margins_) {
       for (std::size_t k = 0; k < margins_; ++k) {
-        sum_[k] = centre_[k * block_ + lane] + table_[base + k] + table_[place + k];
-        table_[place + k] = 0;
+        sum_[k] = centre[k * block_] + base[k] + own[k];
+        own[k] = 0;
       }
-      answer_to(sum_.data(), 1, std::span(answer.changed).subspan(at + p * outputs, outputs));
+      answer_to(sum_.data(), 1, out.subspan(p * path_.outputs, path_.outputs));
     }
   }
 
@@ -487,14 +502,15 @@ class TreeBallAsker final : public BallAsker {
   std::vector<std::vector<float>> reach_;  // of the slots of each pack
   Points points_;
   std::vector<const RowBall*> lanes_;
-  std::vector<std::size_t> order_;
+  std::vector<const double*> from_;
+  std::vector<std::size_t> order_, marked_;
   std::vector<std::int64_t> centre_, table_, sum_;
   std::vector<unsigned char> marks_;  // of each lane and column: points of it are in the table
   std::vector<Turned> turned_;
   std::vector<double> exact_, base_steps_, own_steps_, room_;
   std::vector<float>
       values_;  // of the rows, of the bases of own points if they are shifted, of last vertices
-  bool missing_ = false;
+  bool missing_ = false, even_ = false;
   std::vector<std::uint32_t> near_[kCompleteDepth];
   std::vector<std::int32_t> leaves_;
   std::vector<std::uint32_t> gone_, apart_;  // of each tree and lane, a bit a point

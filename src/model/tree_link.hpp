@@ -25,7 +25,13 @@ struct TreeAnswers {
   std::size_t margins() const { return base.size(); }
   /// sums: margin k at sums[k × stride]. `margins` is room for as many numbers.
   void answer(const std::int64_t* sums, std::size_t stride, std::span<double> margins,
-              std::span<double> out) const;
+              std::span<double> out) const {
+    const bool plain = link.kind == TreeLink::Kind::identity && !link.complement;
+    const std::span<double> to = plain ? out : margins;
+    for (std::size_t k = 0; k < to.size(); ++k)
+      to[k] = base[k] + factor * (static_cast<double>(sums[k * stride]) * unit[k]);
+    if (!plain) apply_link(link, margins, out);
+  }
 };
 
 }  // namespace harmonia

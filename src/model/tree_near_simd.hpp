@@ -223,7 +223,7 @@ typename V::Ints leaves_from(const PackedTrees& trees, unsigned level, const flo
 }
 
 // The own points of entries, one above or one below each row.
-template <class V, bool Missing>
+template <class V, bool Missing, bool Even>
 void turn_own(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, const Met<V>& met,
               typename V::Mask valid, std::size_t way, Branches& out) {
   const auto number = [](std::size_t n) { return V::broadcast(static_cast<std::int32_t>(n)); };
@@ -232,9 +232,16 @@ void turn_own(const PackedTrees& trees, const BallRows& rows, const NearLevel& n
   const auto there = V::and_not(V::negative(point), valid);
   const auto safe = V::blend(there, point, V::broadcast(0));
   const auto step = V::add(V::multiply(safe, number(rows.inputs)), input);
+  const auto add_steps = [&](typename V::Doubles to, const double* steps) {
+    if constexpr (!Even) return V::add(to, V::gather(steps, step));
+    const auto of = [&](std::int32_t p) {
+      return steps[p < 0 ? 0 : static_cast<std::size_t>(p) * rows.inputs];
+    };
+    return V::add(to, V::choose(met.right, of(rows.down[way]), of(rows.up[way])));
+  };
   auto moved = V::gather(rows.exact, V::add(met.input, met.lane));
-  if (rows.shifted) moved = V::add(moved, V::gather(rows.base_step, step));
-  const auto value = V::single(V::add(moved, V::gather(rows.own_step, step)));
+  if (rows.shifted) moved = add_steps(moved, rows.base_step);
+  const auto value = V::single(add_steps(moved, rows.own_step));
   const auto bound = V::gather(near.bounds, V::child(met.slot, met.right));
   auto turned = V::both(there, V::differ(V::not_less(value, met.threshold), met.right));
   // Below the first bound if the row goes left, not below the second if it goes right.
@@ -253,7 +260,8 @@ void turn_own(const PackedTrees& trees, const BallRows& rows, const NearLevel& n
   const auto leaf =
       leaves_from<V, Missing>(trees, near.level + 1, rows.values, tree,
                               V::child(heap, V::and_not(met.right, V::fill(-1))), row, met.input, value);
-  const auto mark = V::add(V::multiply(met.lane, number(rows.groups)), V::gather(rows.group, input));
+  const auto group = Even ? input : V::gather(rows.group, input);
+  const auto mark = V::add(V::multiply(met.lane, number(rows.groups)), group);
   const auto place = V::multiply(V::add(V::multiply(mark, number(rows.points)), safe), number(rows.margins));
   V::store(out.position + out.count, V::blend(turned, leaf, from));
   V::store(out.leaf + out.count, from);
@@ -291,19 +299,29 @@ void turn_last(const PackedTrees& trees, const BallRows& rows, const NearLevel& 
   out.count += V::count(turned);
 }
 
-template <class V>
-void turn_off_of(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& arrived,
-                 Branches& last) {
+template <class V, bool Missing, bool Even>
+void turn_off_all(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& arrived,
+                  Branches& last) {
   for (std::size_t e = 0; e < near.count; e += V::kLanes) {
     const Met<V> met(trees, near, e);
     const auto inside =
         V::negative(V::subtract(met.lane, V::broadcast(static_cast<std::int32_t>(rows.lanes))));
     const auto valid = V::both(met.valid, inside);
-    for (std::size_t way = 0; way < rows.ways; ++way) {
-      rows.missing ? turn_own<V, true>(trees, rows, near, met, valid, way, arrived)
-                   : turn_own<V, false>(trees, rows, near, met, valid, way, arrived);
-    }
+    for (std::size_t way = 0; way < rows.ways; ++way)
+      turn_own<V, Missing, Even>(trees, rows, near, met, valid, way, arrived);
     for (std::size_t p = 0; p < rows.last; ++p) turn_last<V>(trees, rows, near, met, valid, p, last);
+  }
+}
+
+template <class V>
+void turn_off_of(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& arrived,
+                 Branches& last) {
+  if (rows.missing) {
+    rows.even ? turn_off_all<V, true, true>(trees, rows, near, arrived, last)
+              : turn_off_all<V, true, false>(trees, rows, near, arrived, last);
+  } else {
+    rows.even ? turn_off_all<V, false, true>(trees, rows, near, arrived, last)
+              : turn_off_all<V, false, false>(trees, rows, near, arrived, last);
   }
 }
 

@@ -70,6 +70,13 @@ struct Avx2 {
   static Doubles add(const Doubles& a, const Doubles& b) {
     return {_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
   }
+  static Doubles choose(Mask mask, double yes, double no) {
+    const __m256d one = _mm256_set1_pd(yes), other = _mm256_set1_pd(no);
+    const __m256i low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(mask));
+    const __m256i high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(mask, 1));
+    return {_mm256_blendv_pd(other, one, _mm256_castsi256_pd(low)),
+            _mm256_blendv_pd(other, one, _mm256_castsi256_pd(high))};
+  }
   static Floats single(const Doubles& v) {
     return _mm256_set_m128(_mm256_cvtpd_ps(v.high), _mm256_cvtpd_ps(v.low));
   }

@@ -68,6 +68,11 @@ struct Avx512 {
   static Doubles add(const Doubles& a, const Doubles& b) {
     return {_mm512_add_pd(a.low, b.low), _mm512_add_pd(a.high, b.high)};
   }
+  static Doubles choose(Mask mask, double yes, double no) {
+    const __m512d one = _mm512_set1_pd(yes), other = _mm512_set1_pd(no);
+    return {_mm512_mask_blend_pd(static_cast<__mmask8>(mask), other, one),
+            _mm512_mask_blend_pd(static_cast<__mmask8>(mask >> 8), other, one)};
+  }
   static Floats single(const Doubles& v) {
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(v.low)), _mm512_cvtpd_ps(v.high), 1);
   }
