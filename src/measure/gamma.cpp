@@ -83,6 +83,7 @@ class Driver {
   GammaSummary summary() const {
     GammaSummary summary = finished_.summary();
     summary.warnings.assign(warnings_.begin(), warnings_.end());
+    if (!askers_.empty()) summary.fast_path = model_.ball_path()->name();
     return summary;
   }
 

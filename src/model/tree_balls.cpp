@@ -574,7 +574,7 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
   }
 }
 
-std::string TreeBalls::name() const { return "trees: all points of a ball from one walk of its centre"; }
+std::string TreeBalls::name() const { return "trees"; }
 
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
   if (!ball.options().one_coordinate() || 2 * ball.shape(1).points() > kMostPoints) return nullptr;

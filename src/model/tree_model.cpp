@@ -50,9 +50,7 @@ class TreeModel final : public Model {
         rows_(ensemble, trees_.used, kernel_),
         answers_{ensemble.base, trees_.unit, ensemble.factor, options.margin ? TreeLink{} : ensemble.link},
         balls_(trees_, rows_, kernel_, answers_, info_.outputs),
-        fast_path_(options.fast_path) {
-    info_.fast_path = fast_path_ ? balls_.name() : "none: not wanted";
-  }
+        fast_path_(options.fast_path) {}
 
   const ModelInfo& info() const override { return info_; }
 

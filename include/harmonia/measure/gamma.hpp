@@ -120,6 +120,7 @@ struct GammaSummary {
   std::size_t rows_shortened = 0;     ///< rows with a step that bounds cut short
   std::size_t rows_partly_moved = 0;  ///< rows with a feature that was not moved
   std::uint64_t evaluations = 0;      ///< that the rows stand for, centres included
+  std::string fast_path;              ///< by which balls were answered as wholes; empty: point by point
   std::uint64_t fingerprint = 0;      ///< of all rows' numbers and values: the same rows, the same number
   std::vector<std::string> warnings;  ///< one sentence each
 };

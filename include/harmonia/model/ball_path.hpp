@@ -34,7 +34,7 @@ class BallAsker {
 class BallPath {
  public:
   virtual ~BallPath() = default;
-  /// What it does, for results.
+  /// What it is called in results, in a word.
   virtual std::string name() const = 0;
   /// One that answers such balls; null: they are to be asked for point by point, as all are that are not
   /// BallOptions::one_coordinate(). Safe to call from several threads; it and the ball outlive what is made.
