@@ -192,6 +192,7 @@ void balls(const std::filesystem::path& folder, const Shape& shape, Goals& goals
     const TwoSides gammas = time_in_turn(kRepeats, whole, all_rows);
     const std::string what = fmt::format("{} features, {} trees, depth {}, {}, r = {}", shape.features,
                                          shape.trees, shape.depth, ball_name(options.ball), each.radius);
+    goals.of(each.kind == BallKind::cross ? 2 : 3);
     goals.at_most(what, each.goal, points.ours.processor / points.theirs.processor);
     fmt::print("{:<70} {:6.2f} row-evals, gamma() {:6.2f}\n", what,
                points.ours.processor / points.theirs.processor,
@@ -209,7 +210,7 @@ void run(const std::filesystem::path& folder) {
     return;
   }
   const XgBoost xgboost(library);
-  Goals goals;
+  Goals goals(4);
   for (const Shape& shape :
        {Shape{100, 200, 6}, Shape{100, 1000, 6}, Shape{100, 200, 8}, Shape{1000, 200, 6}}) {
     compare(folder, xgboost, shape, goals);
