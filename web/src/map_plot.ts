@@ -107,8 +107,12 @@ export function axes(box: Box, width: number): { x: Plot.ScaleOptions; y: Plot.S
 }
 
 /** Colours of the map's answers: orange is unstable, blue is stable. */
+export function answerRange(theme: Theme): [string, string, string] {
+  return theme.dark ? ["#d55e00", "#8a8f96", "#3d9fdc"] : ["#d55e00", "#d9d4c3", "#0072b2"];
+}
+
 export function answerColours(theme: Theme): Plot.ScaleOptions {
-  return { type: "linear", domain: [0, 0.5, 1], range: ["#d55e00", theme.dark ? "#8a8f96" : "#d9d4c3", "#0072b2"], interpolate: "rgb" };
+  return { type: "linear", domain: [0, 0.5, 1], range: answerRange(theme), interpolate: "rgb" };
 }
 
 /** The curves of constant probability; `named`: with what they say. */

@@ -83,6 +83,7 @@ class ModelView {
   private readonly alerts = new AlertList();
   private readonly legend = h("div", {});
   private readonly mapText = h("p", { class: "note" });
+  private readonly mapMarks = h("div", {});
   private readonly regions = h("details", {}, h("summary", {}, "The regions in words"));
   private readonly table = h("div", {});
 
@@ -97,7 +98,7 @@ class ModelView {
       this.facts,
       section("Alerts", this.alerts.element),
       section("γ over time", this.empty, plot("gamma of every window beside the baseline's", `A point is a window of ${grouped(model.window)} rows; shaded around it is its interval. The grey band is that of the baseline. Where an alert was raised is tinted.`, gammaPlot(present))),
-      model.map === null ? "" : section("Gamma Map", this.mapText, mapLegend(model), plot("P against gamma of the rows measured last, with the map's curves", "", mapPlot(present))),
+      model.map === null ? "" : section("Gamma Map", this.mapText, this.mapMarks, plot("P against gamma of the rows measured last, with the map's curves", "", mapPlot(present))),
       model.map === null ? "" : section("Stability over time", h("p", { class: "note" }, "Mean of the map's answers in every window, with its interval; grey is how they are distributed, darker where there are more rows. The map's own error is not in the interval."), plot("mean stability of every window", "", stabilityPlot(present))),
       section("Regions", h("p", { class: "note" }, "γ of every region and window against the baseline's of the same region. Pale cells have few rows."), this.legend, plot("gamma of regions by windows, relative to the baseline", "", regionPlot(present)), this.regions),
       meaning(model),
@@ -114,13 +115,14 @@ class ModelView {
     this.facts.replaceChildren(cards(model));
     this.empty.textContent = model.windows.length === 0 ? "No window yet: this fills as rows come." : "";
     this.alerts.update(model);
-    this.legend.replaceChildren(heatLegend(currentTheme()));
+    this.redrawLegend();
     this.table.replaceChildren(regionTable(model));
     if (model.map !== null) this.mapText.textContent = model.points.length === 0 ? "No measured row yet: points appear as rows come." : mapWords(model);
   }
 
   redrawLegend(): void {
     this.legend.replaceChildren(heatLegend(currentTheme()));
+    this.mapMarks.replaceChildren(mapLegend(currentTheme()));
   }
 }
 
@@ -135,7 +137,7 @@ class Tile {
     choose: () => void,
   ) {
     const present = (): Model => this.model;
-    this.element = h("button", { type: "button", class: "tile", click: choose }, h("b", {}, model.name), this.state, plot(`gamma of ${model.name}`, "", sparkline(present)), model.map !== null && plot(`Gamma Map of ${model.name}`, "", smallMap(present, all)));
+    this.element = h("button", { type: "button", class: "tile", click: choose }, h("b", {}, model.name), this.state, plot(`gamma of ${model.name}`, "", sparkline(present)), model.map !== null && plot(`Gamma Map of ${model.name}`, "P against γ, on the same axes", smallMap(present, all)));
     this.update(model);
   }
 

@@ -1,7 +1,7 @@
 /** The Gamma Map with the rows that were measured last, and how stable the rows of every window are. */
 import * as Plot from "@observablehq/plot";
 import { counted, h, percent, short } from "./dom";
-import { answerColours, axes, boxOf, curves, logistic, padded, type Box } from "./map_plot";
+import { answerColours, answerRange, axes, boxOf, curves, logistic, padded, type Box } from "./map_plot";
 import type { Theme } from "./theme";
 import type { MapPoint, Model, Window } from "./watched";
 import { alarm, said, spans, style, timeAxis } from "./watched_plots";
@@ -18,12 +18,14 @@ function together(a: Box, b: Box): Box {
 }
 
 /** Those of alerts last, so that they are on top. */
-function dots(m: Model, theme: Theme, small: boolean): Plot.Markish[] {
+function dots(m: Model, theme: Theme, width: number): Plot.Markish[] {
   const floor = m.map?.fit.floor ?? 0;
+  const small = width < 300;
+  const size = small ? 1.6 : width < 500 ? 2.2 : 3;
   const common = { x: (p: MapPoint) => Math.max(p.gamma, floor), y: "odds", fill: "probability" };
   return [
-    Plot.dot(m.points.filter((p) => !p.alert), { ...common, r: small ? 1.6 : 3, fillOpacity: 0.8, stroke: theme.muted, strokeWidth: small ? 0 : 0.6, className: "points" }),
-    Plot.dot(m.points.filter((p) => p.alert), { ...common, symbol: "diamond", r: small ? 2.5 : 5, stroke: theme.text, strokeWidth: small ? 0.8 : 1.5, className: "alerted" }),
+    Plot.dot(m.points.filter((p) => !p.alert), { ...common, r: size, fillOpacity: 0.8, stroke: theme.muted, strokeWidth: small ? 0 : 0.6, className: "points" }),
+    Plot.dot(m.points.filter((p) => p.alert), { ...common, symbol: "diamond", r: 1.6 * size, stroke: theme.text, strokeWidth: small ? 0.8 : 0.5 * size, className: "alerted" }),
   ];
 }
 
@@ -53,7 +55,7 @@ export function mapPlot(model: () => Model): (width: number, theme: Theme) => El
       marks: [
         Plot.rect([fitted], { x1: (d: Box) => 10 ** d.from, x2: (d: Box) => 10 ** d.to, y1: "bottom", y2: "top", fill: theme.muted, fillOpacity: 0.07, stroke: theme.muted, strokeOpacity: 0.6, strokeWidth: 0.8 }),
         ...curves(fit, box, theme),
-        ...dots(m, theme, false),
+        ...dots(m, theme, width),
         Plot.tip(m.points, Plot.pointer({ x: (p: MapPoint) => Math.max(p.gamma, floor), y: "odds", fill: theme.background, stroke: theme.line, lineHeight: 1.35, title: (p: MapPoint) => words(p) })),
       ],
     });
@@ -79,7 +81,7 @@ export function smallMap(model: () => Model, others: () => Model[]): (width: num
       color: answerColours(theme),
       x: { ...x, axis: null },
       y: { ...y, axis: null, grid: false },
-      marks: [Plot.frame({ stroke: theme.line }), ...curves(m.map.fit, box, theme, false), ...dots(m, theme, true)],
+      marks: [Plot.frame({ stroke: theme.line }), ...curves(m.map.fit, box, theme, false), ...dots(m, theme, 0)],
     });
   };
 }
@@ -130,14 +132,19 @@ export function stabilityPlot(model: () => Model): (width: number, theme: Theme)
 }
 
 /** What the marks of mapPlot() say. */
-export function mapLegend(m: Model): HTMLElement {
-  const item = (mark: string, words: string): HTMLElement => h("li", {}, h("span", { class: `mapmark ${mark}` }), words);
-  return h("ul", { class: "legend" }, item("stable", "stable, by the map"), item("unstable", "unstable"), item("ofalert", "row of an alert"), m.map !== null && item("fitted", "what the map was fitted on"));
+export function mapLegend(theme: Theme): HTMLElement {
+  const item = (mark: string, words: string, colour = ""): HTMLElement => {
+    const shown = h("span", { class: `mapmark ${mark}` });
+    shown.style.background = colour;
+    return h("li", {}, shown, words);
+  };
+  const [unstable, , stable] = answerRange(theme);
+  return h("ul", { class: "legend" }, item("row", "stable, by the map", stable), item("row", "unstable", unstable), item("ofalert", "row of an alert"), item("fitted", "what the map was fitted on"));
 }
 
 /** What the picture shows, in a sentence or two. */
 export function mapWords(m: Model): string {
   const further = m.map?.further ?? [];
   const steps = counted(m.map?.steps ?? 0, "step");
-  return `The last ${counted(m.points.filter((p) => !p.alert).length, "measured row")} and those of open alerts, by the probability P of their class and their γ in its logit. Dashed lines are where the map says that 10, 50 and 90 % of rows keep their class through ${steps} of its search${further.length > 0 ? `, ${further.join(" and ")} at the mean` : ""}.`;
+  return `${counted(m.points.length, "row")}: those measured last, and those of open alerts; by the probability P of the row's class, and γ in its logit. Dashed lines are where the map says that 10, 50 and 90 % of rows keep their class through ${steps} of its search${further.length > 0 ? `, ${further.join(" and ")} at the mean` : ""}.`;
 }
