@@ -99,8 +99,9 @@ void BaselineCommand::execute() {
   if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   state.ledger.spend(what.model->info().example_rows);
   done.record.model = what.model->info();
+  // It refuses a model without classes; where outputs are logits, they are those of the model itself.
   const std::unique_ptr<Model> logits = map ? make_logit_model(*what.model, map->probabilities) : nullptr;
-  const Model& model = logits ? *logits : *what.model;
+  const Model& model = done.log_probabilities ? *logits : *what.model;
   AtomicFile file(out);  // a folder that cannot be written to is found at once
   std::vector<GammaRow> rows;
   const auto keep = [&](const GammaRow& row) {

@@ -248,9 +248,7 @@ void MonitorCommand::execute() {
   how.stop = stop;
   const std::unique_ptr<Model> opened = open(base);
   const std::string map = read_asked_map(base, opened->info());
-  const bool as_logits = base.log_probabilities || options.map;
-  const std::unique_ptr<Model> logits =
-      as_logits ? make_logit_model(*opened, base.log_probabilities) : nullptr;
+  const std::unique_ptr<Model> logits = base.log_probabilities ? make_logit_model(*opened, true) : nullptr;
   Run run;
   run.seed = base.baseline.seed;
   run.threads = threads;
