@@ -115,10 +115,19 @@ export function answerColours(theme: Theme): Plot.ScaleOptions {
   return { type: "linear", domain: [0, 0.5, 1], range: answerRange(theme), interpolate: "rgb" };
 }
 
+/** Labels that would cover each other go apart, by a line's height each; the middle one stays. */
+function apart<L extends { gamma: number; odds: number }>(labels: L[], box: Box): L[] {
+  const gap = 0.05 * (box.top - box.bottom);
+  const middle = labels[Math.floor(labels.length / 2)];
+  if (middle === undefined) return labels;
+  const near = (l: L): boolean => Math.abs(Math.log10(l.gamma / middle.gamma)) < 0.08 * (box.to - box.from) && Math.abs(l.odds - middle.odds) < gap;
+  return labels.map((l) => (l === middle || !near(l) ? l : { ...l, odds: middle.odds + (l.odds < middle.odds ? -gap : gap) }));
+}
+
 /** The curves of constant probability; `named`: with what they say. */
 export function curves(fit: Fit, box: Box, theme: Theme, named = true): Plot.Markish[] {
   const lines = contours(fit, box);
-  const labels = named ? levels.flatMap((level) => lines.filter((d) => d.level === level).slice(-1)) : [];
+  const labels = named ? apart(levels.flatMap((level) => lines.filter((d) => d.level === level).slice(-1)), box) : [];
   return [
     Plot.line(lines, { x: "gamma", y: "odds", z: "level", stroke: theme.text, strokeWidth: (d: { level: number }) => (d.level === 0.5 ? 2 : 1.2), strokeDasharray: "5,3" }),
     Plot.text(labels, { x: "gamma", y: "odds", text: (d: { level: number }) => percent(d.level), dx: 8, textAnchor: "start", fill: theme.text, stroke: theme.background, strokeWidth: 4 }),
