@@ -14,13 +14,16 @@
 #include "harmonia/core/atomic_file.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/model/logit_model.hpp"
 #include "harmonia/monitor/alert_sink.hpp"
 #include "harmonia/monitor/kafka.hpp"
 #include "harmonia/monitor/monitor.hpp"
 #include "harmonia/monitor/pushed_rows.hpp"
 #include "harmonia/monitor/text_stream.hpp"
 #include "harmonia/report/baseline_file.hpp"
+#include "harmonia/report/map_report.hpp"
 #include "harmonia/report/merge_report.hpp"
+#include "harmonia/report/monitor_map.hpp"
 #include "harmonia/report/monitor_report.hpp"
 #include "interrupt.hpp"
 #include "key_flags.hpp"
@@ -36,7 +39,7 @@ constexpr const char* kPushed = "http";
 constexpr std::string_view kKafka = "kafka:";
 
 struct MonitorCommand {
-  std::string model, baseline_file, source = "-", form = "any", id = "id", state = "monitor.db";
+  std::string model, baseline_file, map_file, source = "-", form = "any", id = "id", state = "monitor.db";
   std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
   std::string kafka_settings;
   std::vector<std::string> webhook_headers, merged;
@@ -53,6 +56,7 @@ struct MonitorCommand {
   void check() const;
   void merge() const;
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
+  std::string read_asked_map(const SavedBaseline& base, const ModelInfo& opened);
   KafkaTopic topic(const std::string& address) const;
   std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
   std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor,
@@ -73,7 +77,7 @@ void MonitorCommand::check() const {
   if (alerts_file == "-" && !quiet)
     throw Error(ErrorCode::usage,
                 "--alerts - writes JSON lines to standard output; expected --quiet with it");
-  check_files({state, alerts_file}, {baseline_file, model, source});
+  check_files({state, alerts_file}, {baseline_file, map_file, model, source});
 }
 
 std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
@@ -91,6 +95,16 @@ std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
   if (!opened->info().warning.empty()) say("warning: " + opened->info().warning);
   if (const std::optional<std::string> other = other_model(base, opened->info())) say("warning: " + *other);
   return opened;
+}
+
+// Takes the map into the options; what of its file the state keeps. Nothing without one.
+std::string MonitorCommand::read_asked_map(const SavedBaseline& base, const ModelInfo& opened) {
+  if (map_file.empty()) return {};
+  const ResultFile file = read_result_file(map_file);
+  const SavedMap map = read_map(file);
+  options.map = monitor_map(map, map_file, base, baseline_file);
+  if (const std::optional<std::string> other = other_model(map, opened)) say("warning: " + *other);
+  return map_without_rows(file);
 }
 
 // Lines of NAME=VALUE; a line that begins with # is none. In a file, because there are passwords in it.
@@ -233,13 +247,15 @@ void MonitorCommand::execute() {
   ModelOptions& how = model_options;
   how.stop = stop;
   const std::unique_ptr<Model> opened = open(base);
+  const std::string map = read_asked_map(base, opened->info());
+  const std::unique_ptr<Model> logits = base.log_probabilities ? make_logit_model(*opened, true) : nullptr;
   Run run;
   run.seed = base.baseline.seed;
   run.threads = threads;
   run.stop = stop;
   options.detectors.seed = options.seed;
-  options.about = monitor_about(model, file.text, options.detectors.false_alarms);
-  Monitor monitor(*opened, base.baseline, options, state, run);
+  options.about = monitor_about(model, file.text, map, options.detectors.false_alarms);
+  Monitor monitor(logits ? *logits : *opened, base.baseline, options, state, run);
   const std::unique_ptr<RowStream> stream = open_source(base.baseline);
   const std::vector<std::unique_ptr<AlertSink>> sinks = open_sinks();
   const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream);
@@ -303,6 +319,11 @@ constexpr const char* kExamples = R"(Examples:
   harmonia monitor fraud.onnx --baseline base.json --source kafka:localhost:9092/rows --state a.db
   harmonia monitor --merge a.db b.db --json all.json
 
+How stable rows are, by a Gamma Map (harmonia map --help):
+  harmonia map fraud.onnx train.csv --radius auto --scale std --json map.json
+  harmonia baseline fraud.onnx rows.csv --map map.json -o base.json
+  harmonia monitor fraud.onnx --baseline base.json --map map.json --source live.csv --listen 127.0.0.1:8078
+
 False alarms: if the rows that come are exchangeable with those of the baseline, the probability that an alert is
 ever raised is at most --false-alarms, over all detectors and regions together; after an alert has ended, the test
 begins again with the full rate. Rows that depend on each other in time, or a baseline that is not like the stream,
@@ -322,6 +343,11 @@ void add_monitor_command(CLI::App& program) {
   const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
   app.add_option("MODEL", c->model, "as for harmonia gamma; the one the baseline is of");
   app.add_option("--baseline", c->baseline_file, "file that harmonia baseline wrote")->type_name("FILE");
+  app.add_option(
+         "--map", c->map_file,
+         "result of harmonia map, which is asked how stable every measured row is, at no further call "
+         "of the model; needs a baseline made with the same --map")
+      ->type_name("FILE");
   app.add_option(
          "--source", c->source,
          "where rows come from: - (standard input), FILE (which may grow), kafka:HOST:PORT/TOPIC, or http "

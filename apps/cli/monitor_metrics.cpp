@@ -76,6 +76,25 @@ Labels with_region(Labels labels, const std::string& region) {
   return labels;
 }
 
+// What the Gamma Map says of the latest window that has rows it answered.
+void add_stability(Families& families, const WatchedModel& model, const Labels& labels) {
+  const std::vector<Window>& windows = model.status.windows;
+  const auto latest =
+      std::find_if(windows.rbegin(), windows.rend(), [](const Window& w) { return w.stability.rows > 0; });
+  if (latest == windows.rend()) return;
+  const MeanStability mean = mean_stability(latest->stability, model.baseline->options.confidence);
+  const auto gauge = [&](const std::string& name, const std::string& help, std::optional<double> value) {
+    if (value) families.gauge(name, help, *value, labels);
+  };
+  gauge("harmonia_stability_mean",
+        "Mean probability, by the Gamma Map, that a row of the latest window keeps its class.", mean.mean);
+  gauge("harmonia_stability_low", "Lower end of its interval.", mean.low);
+  gauge("harmonia_stability_high", "Upper end of its interval.", mean.high);
+  gauge("harmonia_stability_outside_share",
+        "Share of the rows of that window that are outside of what the map was fitted on.",
+        static_cast<double>(latest->stability.outside) / static_cast<double>(latest->stability.rows));
+}
+
 void add_gamma(Families& families, const WatchedModel& model, const Labels& labels) {
   const Baseline& baseline = *model.baseline;
   const auto mean = [&](const std::string& name, const std::string& help, std::optional<double> value,
@@ -98,6 +117,7 @@ void add_gamma(Families& families, const WatchedModel& model, const Labels& labe
     families.gauge("harmonia_gamma_low", "Lower end of its interval.", all.low.value_or(0), labels);
     if (all.high) families.gauge("harmonia_gamma_high", "Upper end of its interval.", *all.high, labels);
   }
+  if (model.options.map) add_stability(families, model, labels);
   for (std::size_t i = 0; i < model.status.p_values.size(); ++i) {
     families.gauge(
         "harmonia_p_value",

@@ -12,6 +12,8 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/report/map_report.hpp"
+#include "harmonia/report/monitor_map.hpp"
 #include "monitor_server.hpp"
 
 namespace harmonia {
@@ -45,14 +47,20 @@ MonitorSubject stored_subject(StoredMonitor& monitor, const std::string& file) {
   if (!has("model", &Json::is_string) || !has("baseline", &Json::is_string) ||
       !has("false_alarms", &Json::is_number))
     throw Error(ErrorCode::input, fmt::format("{}: a monitor has not taken any rows into it yet", file));
-  return {.model = about["model"].get<std::string>(),
-          .baseline = read_baseline({file, about["baseline"].get<std::string>()}),
-          .false_alarms = about["false_alarms"].get<double>()};
+  MonitorSubject subject{.model = about["model"].get<std::string>(),
+                         .baseline = read_baseline({file, about["baseline"].get<std::string>()}),
+                         .false_alarms = about["false_alarms"].get<double>()};
+  if (has("map", &Json::is_string))
+    subject.map =
+        monitor_map(read_map({file, about["map"].get<std::string>()}), file, subject.baseline, file);
+  return subject;
 }
 
-std::string monitor_about(const std::string& model, const std::string& baseline, double false_alarms) {
-  return Json{{"model", model}, {"baseline", baseline}, {"false_alarms", false_alarms}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+std::string monitor_about(const std::string& model, const std::string& baseline, const std::string& map,
+                          double false_alarms) {
+  Json about{{"model", model}, {"baseline", baseline}, {"false_alarms", false_alarms}};
+  if (!map.empty()) about["map"] = map;
+  return about.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void serve_monitors(const std::vector<std::string>& files, const std::string& listen,
@@ -66,6 +74,7 @@ void serve_monitors(const std::vector<std::string>& files, const std::string& li
     const std::string& model = monitor.subject.model;
     MonitorOptions options;
     options.detectors.false_alarms = monitor.subject.false_alarms;
+    options.map = monitor.subject.map;
     models.push_back({.name = times[model]++ == 0 ? model : fmt::format("{} ({})", model, path),
                       .baseline = &monitor.subject.baseline.baseline,
                       .options = options,

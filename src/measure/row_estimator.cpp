@@ -387,6 +387,7 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
     row.row = ball_.row();
     if (all) row.column = e;
     row.decided_class = observer_->decision(centre_outputs_);
+    if (options_->keep_outputs) row.outputs = centre_outputs_;
     if (scalar) row.value = centre_[e];
     row.points = done_ * ball_.shape().points();
     row.moved = ball_.moved();

@@ -81,6 +81,21 @@ Json back_json(const Counterfactual& back) {
           {"distance", back.distance}};
 }
 
+Json stability_json(const RowStability& stability) {
+  return {{"logit_p", stability.log_odds},
+          {"probability", stability.probability},
+          {"low", stability.interval.low},
+          {"high", stability.interval.high},
+          {"outside", stability.outside}};
+}
+
+RowStability read_stability(const Json& json) {
+  return {.log_odds = json.at("logit_p").get<double>(),
+          .probability = json.at("probability").get<double>(),
+          .interval = {json.at("low").get<double>(), json.at("high").get<double>()},
+          .outside = json.at("outside").get<bool>()};
+}
+
 Counterfactual read_back(const Json& json) {
   return {.features = json.at("features").get<std::vector<std::size_t>>(),
           .values = read_values_or_null(json.at("values")),
@@ -91,17 +106,19 @@ Counterfactual read_back(const Json& json) {
 }  // namespace
 
 Json kept_row_json(const KeptRow& row) {
-  return {{"partition", row.partition},
-          {"position", row.position},
-          {"number", row.number},
-          {"time", row.time},
-          {"id", row.id},
-          {"gamma", row.gamma},
-          {"low", number_or_null(row.low)},
-          {"high", number_or_null(row.high)},
-          {"class", or_null(row.decided_class)},
-          {"region", row.region},
-          {"values", values_or_null(row.values)}};
+  Json json{{"partition", row.partition},
+            {"position", row.position},
+            {"number", row.number},
+            {"time", row.time},
+            {"id", row.id},
+            {"gamma", row.gamma},
+            {"low", number_or_null(row.low)},
+            {"high", number_or_null(row.high)},
+            {"class", or_null(row.decided_class)},
+            {"region", row.region},
+            {"values", values_or_null(row.values)}};
+  if (row.stability) json["stability"] = stability_json(*row.stability);
+  return json;
 }
 
 KeptRow read_kept_row(const Json& json) {
@@ -117,6 +134,7 @@ KeptRow read_kept_row(const Json& json) {
   row.high = read_number_or_null(json.at("high"));
   row.decided_class = read_or_null<long long>(json.at("class"));
   json.at("region").get_to(row.region);
+  if (json.contains("stability")) row.stability = read_stability(json.at("stability"));
   return row;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "harmonia/core/sha256.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/monitor/counterfactual.hpp"
+#include "map_points.hpp"
 #include "measured_batch.hpp"
 #include "monitor_file.hpp"
 #include "monitor_json.hpp"
@@ -45,8 +47,11 @@ std::string baseline_hash(const Baseline& baseline) {
 }
 
 std::string identity_of(const Baseline& baseline, const MonitorOptions& options) {
-  return fmt::format("{} window {} seed {}", baseline_hash(baseline), options.window, options.seed);
+  const std::string map = options.map ? " map " + map_identity(*options.map) : std::string();
+  return fmt::format("{} window {} seed {}{}", baseline_hash(baseline), options.window, options.seed, map);
 }
+
+bool has_map(const std::string& identity) { return identity.find(" map ") != std::string::npos; }
 
 }  // namespace
 
@@ -59,7 +64,7 @@ class Monitor::State {
         baseline_(baseline),
         options_(options),
         run_(run),
-        measurer_(model, baseline, run),
+        measurer_(model, baseline, options_.map ? &*options_.map : nullptr, run),
         file_(file, identity_of(baseline, options)),
         budget_(options.calls_per_second),
         detectors_(baseline, options.detectors),
@@ -117,7 +122,8 @@ void Monitor::State::restore() {
   status_.positions = file_.positions();
   for (const std::string& text : file_.windows(kLastWindows)) windows_.restore(read_window(text, baseline_));
   for (const std::string& text : file_.alerts(kLastAlerts)) watch_.restore(read_alert(text));
-  for (const std::string& bytes : file_.rows()) recent_.add(read_row_bytes(bytes));
+  for (const std::string& bytes : file_.rows(MonitorFile::kAll))
+    recent_.add(read_row_bytes(bytes, baseline_.features.size()));
   saved_rows_ = recent_.next();
   const std::string detectors = file_.value("detectors");
   if (!detectors.empty()) detectors_.restore(detectors);
@@ -231,7 +237,9 @@ void Monitor::State::enter(const StreamBatch& batch, std::size_t place, const Me
               .low = measured.row.low,
               .high = measured.row.high,
               .decided_class = measured.row.decided_class,
-              .region = baseline_.partition.region_of(x)};
+              .region = baseline_.partition.region_of(x),
+              .stability = measured.stability};
+  if (row.stability) count_stability(*row.stability, window.stability);
   detectors_.add(row.region, row.gamma);
   recent_.add(std::move(row));
   if (watch_.look(detectors_, batch.time)) alerts.push_back(watch_.alerts().back());
@@ -320,6 +328,7 @@ MonitorStatus Monitor::State::status() const {
   MonitorStatus status = status_;
   status.windows = windows_.last();
   status.alerts = watch_.alerts();
+  if (options_.map) status.points = map_points(recent_.rows(), status.alerts);
   return status;
 }
 
@@ -360,6 +369,12 @@ MonitorStatus StoredMonitor::status(const Baseline& baseline) {
   for (const std::string& text : file_->windows(kLastWindows))
     status.windows.push_back(read_window(text, baseline));
   for (const std::string& text : file_->alerts(kLastAlerts)) status.alerts.push_back(read_alert(text));
+  if (has_map(identity())) {
+    std::deque<KeptRow> rows;
+    for (const std::string& bytes : file_->rows(kMapPoints))
+      rows.push_back(read_row_bytes(bytes, baseline.features.size()));
+    status.points = map_points(rows, status.alerts);
+  }
   return status;
 }
 

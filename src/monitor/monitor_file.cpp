@@ -73,9 +73,10 @@ void MonitorFile::check(const std::string& identity) {
 }
 
 void MonitorFile::refuse_identity() const {
-  throw Error(ErrorCode::usage,
-              fmt::format("{}: is of another baseline, window or seed; expected the same, or another file",
-                          file_.path()));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("{}: is of another baseline, map, window or seed; expected the same, or another file",
+                  file_.path()));
 }
 
 std::string MonitorFile::value(const std::string& name) {
@@ -144,9 +145,12 @@ void MonitorFile::put_batch(const std::string& id) {
   forget_batches_.bind(kKeptBatches).run();
 }
 
-std::vector<std::string> MonitorFile::rows() {
-  SqliteStatement all = file_.prepare("SELECT content FROM rows ORDER BY number");
-  return texts(all);
+std::vector<std::string> MonitorFile::rows(std::uint64_t count) {
+  SqliteStatement last = file_.prepare("SELECT content FROM rows ORDER BY number DESC LIMIT ?");
+  last.bind(count);
+  std::vector<std::string> found = texts(last);
+  std::ranges::reverse(found);
+  return found;
 }
 
 void MonitorFile::put_row(std::uint64_t number, const std::string& text) {

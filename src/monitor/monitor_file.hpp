@@ -45,8 +45,8 @@ class MonitorFile {
   bool has_batch(const std::string& id);
   void put_batch(const std::string& id);
 
-  /// Rows by number, ascending.
-  std::vector<std::string> rows();
+  /// The last `count` rows by number, ascending.
+  std::vector<std::string> rows(std::uint64_t count);
   void put_row(std::uint64_t number, const std::string& text);
   /// Forgets rows of smaller numbers.
   void forget_rows(std::uint64_t number);

@@ -194,6 +194,73 @@ def test_a_page_says_when_its_server_is_gone(build_dir, browse):
         assert browse(page, end, quiet=False, script=script) == "not connected; trying again"
 
 
+MAP = """
+const map = () => document.querySelector('[aria-label^="P against gamma"]');
+const points = () => all("g.points circle", map()).length;
+const alerted = () => all("g.alerted path", map()).length;
+"""
+
+
+def test_the_gamma_map_has_the_points_that_came(build_dir, browse):
+    with running_monitor_page(build_dir, "--map") as page:
+
+        def drift():
+            page.wait_for_pages(1)
+            with page.events() as events:
+                next(events)
+                for command in (("window", "first", 2.5), ("alert", "first")):
+                    page.tell(*command)
+                    next(events)
+
+        shown = browse(page, drift, script=UNTIL + MAP + """
+          await until(() => points() > 0);
+          const before = [points(), alerted()];
+          await until(() => alerted() > 0);
+          const alert = document.querySelector(".alert");
+          alert.open = true;
+          await until(() => all("tbody", alert).length === 2);
+          return {
+            before, after: [points(), alerted()],
+            curves: all("g[aria-label=line] path", map()).length,
+            labels: all("g[aria-label=text] text", map()).map((e) => e.textContent),
+            windows: all('[aria-label="mean stability of every window"] g[aria-label=dot] circle').length,
+            cards: document.querySelector(".cards").innerText,
+            rows: all("tbody", alert)[1].rows[0].innerText,
+            tiles: all('.tile [aria-label^="Gamma Map of"] g.points circle').length,
+            text: document.body.innerText,
+          };
+        """)
+        models = page.status()["models"]
+        wine, latest = models[0], models[0]["windows"][-1]["stability"]
+        marked = sum(p["alert"] for p in wine["points"])
+        assert shown["before"] == [300, 0] and shown["after"] == [300 - marked, marked] and marked > 10
+        assert shown["curves"] == 3 and shown["labels"] == ["10 %", "50 %", "90 %"]
+        assert shown["windows"] == len(wine["windows"]) and f"{100 * latest['mean']:.3g} %" in shown["cards"]
+        row = page.ask("GET", "/api/alerts/1").json()["rows"][0]["stability"]
+        assert f"{100 * row['probability']:.3g} %" in shown["rows"]
+        # Both models side by side.
+        assert shown["tiles"] == sum(not p["alert"] for m in models for p in m["points"])
+        assert "keep their class through 25 steps" in shown["text"] and "fitted before, on other rows" in shown["text"]
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_a_map_fits_its_window(build_dir, browse, width):
+    with running_monitor_page(build_dir, "--map") as page:
+        page.tell("alert", "first")
+        found = browse(page, width=width, script=UNTIL + MAP + "await until(() => points() > 0); return document.documentElement.scrollWidth;")
+        assert found <= width
+
+
+def test_a_map_without_points_says_so(build_dir, browse):
+    with running_monitor_page(build_dir, "--map", "--empty") as page:
+        text, curves = browse(page, script=UNTIL + MAP + "await until(() => map() && map().querySelector('svg')); return [document.body.innerText, all('g[aria-label=line] path', map()).length];")
+        assert "No measured row yet" in text and curves == 3
+
+
+def test_without_a_map_there_is_none(served, browse):
+    assert browse(served, script=UNTIL + MAP + "await until(() => dots() > 0); return map() === null && !document.body.innerText.includes('Gamma Map');")
+
+
 def test_the_command_itself(harmonia, program, browser, tmp_path):
     """`harmonia monitor --source http --listen`: rows are sent, drift among them, and the page has the alert and its rows."""
     done = harmonia("baseline", "fn:f4", "uniform:3000", "--radius", 0.3, "-o", tmp_path / "base.json")

@@ -84,7 +84,7 @@ TEST(MonitorFaults, FileOfAnotherBaselineOrMonitorIsRefused) {
                        [&] { Monitor second = watched.open(); });
   }
   const std::string other_one =
-      watched.file() + ": is of another baseline, window or seed; expected the same, or another file";
+      watched.file() + ": is of another baseline, map, window or seed; expected the same, or another file";
   watched.options.window = 500;
   test::expect_error(ErrorCode::usage, other_one, [&] { Monitor second = watched.open(); });
   watched.options.window = 1000;
