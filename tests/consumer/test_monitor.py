@@ -9,27 +9,11 @@ import time
 import urllib.request
 
 import pytest
-
-HEADER = "a,b\n"
-
-
-def rows_text(seed: int, count: int, moved: range = range(0)) -> list[str]:
-    """Lines of two uniform features; of those in `moved` the first is a fifth of that."""
-    draw = random.Random(seed)
-    lines = []
-    for i in range(count):
-        a, b = draw.random(), draw.random()
-        lines.append(f"{a * (0.2 if i in moved else 1):.6f},{b:.6f}\n")
-    return lines
-
+from support.watching import HEADER, make_baseline, rows_text
 
 @pytest.fixture(scope="module")
 def base(harmonia, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("baseline")
-    (folder / "train.csv").write_text(HEADER + "".join(rows_text(1, 3000)))
-    made = harmonia("baseline", "fn:f4", folder / "train.csv", "--radius", 0.1, "-o", folder / "base.json")
-    assert made.returncode == 0, made.stderr
-    return folder / "base.json"
+    return make_baseline(harmonia, tmp_path_factory.mktemp("baseline"))
 
 
 @pytest.fixture
