@@ -35,6 +35,8 @@ namespace {
 constexpr const char* kPushed = "http";
 constexpr std::string_view kKafka = "kafka:";
 
+using AlertSinks = std::vector<std::unique_ptr<AlertSink>>;
+
 struct MonitorCommand {
   std::string model, baseline_file, source = "-", form = "any", id = "id", state = "monitor.db";
   std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
@@ -43,6 +45,7 @@ struct MonitorCommand {
   KeyFlags read_key_flags{.option = "--read-key", .variable = {}, .file = {}};
   KeyFlags ingest_key_flags{.option = "--ingest-key", .variable = {}, .file = {}};
   bool once = false, quiet = false;
+  double webhook_timeout = WebhookOptions{}.timeout_seconds;
   std::size_t threads = 0;
   ModelOptions model_options;
   MonitorOptions options;
@@ -55,9 +58,9 @@ struct MonitorCommand {
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
   KafkaTopic topic(const std::string& address) const;
   std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
-  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor,
-                                       RowStream& stream) const;
-  std::vector<std::unique_ptr<AlertSink>> open_sinks() const;
+  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream,
+                                       const AlertSinks& sinks) const;
+  AlertSinks open_sinks() const;
 };
 
 // Lines of different threads stay whole.
@@ -140,7 +143,7 @@ std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline)
 }
 
 std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, const Monitor& monitor,
-                                                     RowStream& stream) const {
+                                                     RowStream& stream, const AlertSinks& sinks) const {
   if (listen.empty()) return nullptr;
   const ListenAddress address = read_listen_address(listen);
   MonitorServerOptions how;
@@ -151,6 +154,11 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   how.log = say;
   how.id = id;
   how.not_ready = [&monitor] { return monitor.status().unsaved; };
+  how.sinks = [&sinks] {
+    std::vector<SinkStatus> all;
+    for (const std::unique_ptr<AlertSink>& sink : sinks) all.push_back(sink->status());
+    return all;
+  };
   PushRows push;
   if (auto* const pushed = dynamic_cast<PushedRows*>(&stream))
     push = [pushed](StreamBatch batch, std::chrono::milliseconds wait) {
@@ -173,14 +181,15 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   return server;
 }
 
-std::vector<std::unique_ptr<AlertSink>> MonitorCommand::open_sinks() const {
+AlertSinks MonitorCommand::open_sinks() const {
   AlertSinkOptions how;
   how.note = say;
-  std::vector<std::unique_ptr<AlertSink>> sinks;
+  AlertSinks sinks;
   if (!alerts_file.empty()) sinks.push_back(open_line_sink(alerts_file, how));
   if (!webhook.empty()) {
     WebhookOptions post;
     post.headers = webhook_headers;
+    post.timeout_seconds = webhook_timeout;
     sinks.push_back(open_webhook(webhook, post, how));
   }
   if (!alerts_topic.empty()) sinks.push_back(open_kafka_sink(topic(alerts_topic), how));
@@ -241,8 +250,8 @@ void MonitorCommand::execute() {
   options.about = monitor_about(model, file.text, options.detectors.false_alarms);
   Monitor monitor(*opened, base.baseline, options, state, run);
   const std::unique_ptr<RowStream> stream = open_source(base.baseline);
-  const std::vector<std::unique_ptr<AlertSink>> sinks = open_sinks();
-  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream);
+  const AlertSinks sinks = open_sinks();
+  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks);
   WatchListener listener;
   listener.note = say;
   listener.alert = [&](const Alert& alert) {
@@ -368,6 +377,10 @@ void add_monitor_command(CLI::App& program) {
       ->group("Alerts");
   app.add_option("--webhook-header", c->webhook_headers, "'Name: value' sent along; may be repeated")
       ->allow_extra_args(false)
+      ->group("Alerts");
+  app.add_option("--webhook-timeout", c->webhook_timeout, "seconds to wait for its answer [10]")
+      ->type_name("SECONDS")
+      ->check(above)
       ->group("Alerts");
   app.add_option("--alerts-topic", c->alerts_topic, "send alerts to a topic of Kafka")
       ->type_name("kafka:HOST:PORT/TOPIC")

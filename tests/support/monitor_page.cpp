@@ -219,6 +219,13 @@ void serve(Arguments all) {
     return not_ready;
   };
   all.options.log = [](const std::string& line) { std::cerr << line << std::endl; };
+  all.options.sinks = [] {
+    SinkStatus sink;
+    sink.kind = "webhook";
+    sink.sent = 2;
+    sink.waiting = 1;
+    return std::vector<SinkStatus>{sink};
+  };
   MonitorOptions watched;
   watched.window = kWindow;
   const auto served = [&](const std::string& name, const MadeUp& model) {

@@ -82,10 +82,11 @@ class Watching:
 
 
 @contextlib.contextmanager
-def watching(program: Path, base: Path, folder: Path, *words, **keywords):
-    """`harmonia monitor fn:f4 --listen` with further words, in the folder; killed at the end if it still runs."""
-    command = [program, "monitor", "fn:f4", "--baseline", base, "--listen", "127.0.0.1:0", *words]
-    process = subprocess.Popen(list(map(str, command)), cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
+def watching(program: Path, base: Path, folder: Path, *words, before: tuple[str, ...] = ()):
+    """`harmonia monitor fn:f4 --listen` with further words, in the folder, by a command that becomes it; killed at the end if it
+    still runs."""
+    command = [*before, program, "monitor", "fn:f4", "--baseline", base, "--listen", "127.0.0.1:0", *words]
+    process = subprocess.Popen(list(map(str, command)), cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield Watching(process)
     finally:
