@@ -76,6 +76,10 @@ void MonitorCommand::check() const {
   if (alerts_file == "-" && !quiet)
     throw Error(ErrorCode::usage,
                 "--alerts - writes JSON lines to standard output; expected --quiet with it");
+  if ((source.starts_with(kKafka) || !alerts_topic.empty()) && !has_kafka())
+    throw Error(ErrorCode::usage,
+                "this build has no Kafka: librdkafka was not found when it was made; expected another "
+                "source, or a build with librdkafka-dev");
   check_files({state, alerts_file}, {baseline_file, model, source});
 }
 

@@ -109,7 +109,7 @@ def test_numbers_are_those_of_the_status(served, browse):
     row = alert["rows"][0]
     assert shown["first"][:3] == [row["gamma"], row["nearest"]["gamma"], row["back"]["gamma"]]
     assert row["id"] in shown["rows"][0] and f"alcohol {row['values'][0]:.4g} → {row['back']['values'][0]:.4g}" in shown["rows"][0]
-    assert "none found" in shown["rows"][-1]
+    assert "none: it is looked for in the <b>first</b> 20 rows alone" in shown["rows"][-1] and "none found" in shown["rows"][-2]
     assert shown["what"] == alert["text"]
     assert shown["cells"] == sum(mean is not None for w in wine["windows"] for mean in w["region_means"])
     assert any(wine["baseline"]["regions"][0]["text"] in line for line in shown["regions"])

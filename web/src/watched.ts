@@ -58,6 +58,8 @@ export interface AlertRow {
   values: (number | null)[];
   nearest: { name: string; gamma: number | null; values: (number | null)[] } | null;
   back: { changes: Map<number, number | null>; gamma: number | null } | null;
+  /** Why there is none. */
+  reason: string;
 }
 
 export interface Model {
@@ -148,6 +150,7 @@ export function readAlertRows(value: Value): { names: string[]; rows: AlertRow[]
       values: numbers(r.values),
       nearest: nearest && { name: words(nearest.id), gamma: number(nearest.gamma), values: numbers(nearest.values) },
       back: back && { gamma: number(back.gamma), changes: new Map(list(back.features).map((f, i) => [number(f) ?? -1, values[i] ?? null])) },
+      reason: words(r.reason),
     };
   });
   return { names: list(a.names).map((n) => words(n)), rows };
