@@ -8,6 +8,7 @@ import threading
 import time
 import urllib.request
 
+import jsonschema
 import pytest
 from support.watching import HEADER, make_baseline, rows_text
 
@@ -33,10 +34,23 @@ def watch(program, base, tmp_path):
         process.communicate()
 
 
-def merged(harmonia, folder, *files) -> dict:
-    done = harmonia("monitor", "--merge", *files, "--json", "merged.json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return json.loads((folder / "merged.json").read_text())
+@pytest.fixture
+def merged(harmonia, root, tmp_path):
+    """What `harmonia monitor --merge` writes for files in tmp_path, which is as docs/result.schema.json has it."""
+    schema = json.loads((root / "docs" / "result.schema.json").read_text())
+
+    def merge(*files) -> dict:
+        done = harmonia("monitor", "--merge", *files, "--json", "merged.json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((tmp_path / "merged.json").read_text())
+        jsonschema.validate(result, schema)
+        assert result["summary"]["rows"] == sum(w["rows"] for w in result["windows"]) == sum(p["rows"] for p in result["partitions"].values())
+        for part in ("files", "windows", "model"):
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate({k: v for k, v in result.items() if k != part}, schema)
+        return result
+
+    return merge
 
 
 def test_a_change_in_a_file_is_found_described_and_ends(harmonia, base, tmp_path):
@@ -61,7 +75,7 @@ def test_a_stream_without_change_raises_nothing(harmonia, base, tmp_path):
     assert done.returncode == 0 and "0 alerts" in done.stdout
 
 
-def test_killed_ten_times_every_row_of_a_growing_file_is_counted_once(harmonia, watch, tmp_path):
+def test_killed_ten_times_every_row_of_a_growing_file_is_counted_once(merged, watch, tmp_path):
     lines = rows_text(4, 20000, range(12000, 16000))
     live = tmp_path / "live.csv"
     live.write_text(HEADER)
@@ -89,7 +103,7 @@ def test_killed_ten_times_every_row_of_a_growing_file_is_counted_once(harmonia, 
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
         assert "20000 rows came, 20000 measured" in out
-    killed, whole = (merged(harmonia, tmp_path, name) for name in ("killed.db", "whole.db"))
+    killed, whole = (merged(name) for name in ("killed.db", "whole.db"))
     assert killed["summary"] == whole["summary"]
     without_time = [[{k: v for k, v in w.items() if k not in ("begin", "end")} for w in m["windows"]] for m in (killed, whole)]
     assert without_time[0] == without_time[1] and len(without_time[0]) == 20
@@ -118,7 +132,7 @@ def send(url: str, body: str, batch: str) -> dict:
         return json.loads(answer.read())
 
 
-def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_once(watch, tmp_path, harmonia):
+def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_once(watch, merged):
     process = watch("--source", "http", "--listen", "127.0.0.1:0", "--state", "http.db")
     url = served_at(process)
     text = HEADER + "".join(rows_text(6, 100)) + "nonsense,1\n"
@@ -140,7 +154,7 @@ def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_o
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert "200 rows came" in out
-    assert merged(harmonia, tmp_path, "http.db")["summary"]["rows"] == 200
+    assert merged("http.db")["summary"]["rows"] == 200
 
 
 def test_several_monitors_side_by_side_on_one_page(program, harmonia, watch, tmp_path):

@@ -1,11 +1,15 @@
 """harmonia monitor goes on measuring while those it writes to do not take anything, says so, and loses nothing."""
 
+import contextlib
 import http.server
 import json
 import os
 import shutil
+import socket
+import sqlite3
 import subprocess
 import threading
+import urllib.request
 
 import pytest
 from support.watching import HEADER, make_baseline, rows_text, until, watching
@@ -136,3 +140,86 @@ def test_a_full_disk_is_said_and_all_is_kept_once_there_is_room(harmonia, progra
         assert merged.returncode == 0, merged.stderr
         summaries.append(json.loads((tmp_path / "merged.json").read_text())["summary"])
     assert summaries[0] == summaries[1]
+
+
+def resident(process: subprocess.Popen) -> int:
+    """Megabytes."""
+    status = open(f"/proc/{process.pid}/status").read()
+    return int(status.split("VmRSS:")[1].split()[0]) // 1024
+
+
+def replies_to(url: str, requests: list[bytes]) -> bytes:
+    """What comes back for requests that are sent one after another on one connection, which the last one closes."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        sending = threading.Thread(target=connection.sendall, args=(b"".join(requests),))
+        sending.start()
+        got = bytearray()
+        while piece := connection.recv(1 << 20):
+            got += piece
+        sending.join()
+        return bytes(got)
+
+
+def test_a_million_distinct_labels_change_neither_metrics_nor_memory(program, base, tmp_path):
+    """Ids, unknown members, categories, batches, paths, queries and headers: a million that are all different."""
+    with watching(program, base, tmp_path, "--source", "http", "--share", 0.01) as monitor:
+
+        def post(body: str) -> dict:
+            post.batch += 1
+            request = urllib.request.Request(f"{monitor.url}/v1/rows", body.encode(), {"Content-Type": "application/jsonl", "X-Harmonia-Batch": f"batch-{post.batch}"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+
+        post.batch = 0
+
+        def rows(first: int, count: int) -> str:
+            return "".join(f'{{"a":{i % 997 / 997},"b":{i % 991 / 991},"id":"row-{i}","column-{i}":"value-{i}"}}\n' for i in range(first, first + count))
+
+        def series() -> int:
+            return sum(not line.startswith("#") for line in monitor.get("/metrics").splitlines())
+
+        for i in range(20):  # as much as is kept: rows, windows
+            assert post(rows(i * 10000, 10000))["refused"] == 0
+        before = resident(monitor.process)
+        assert series() < 100
+        for i in range(20, 100):
+            assert post(rows(i * 10000, 10000)) == {"rows": 10000, "refused": 0, "repeated": False}
+        for i in range(20):
+            told = post("".join(f'{{"a":"category-{j}","b":1}}\n' for j in range(i * 5000, i * 5000 + 5000)))
+            assert told["refused"] == 5000 and len(told["reasons"]) == 10
+        for i in range(1000):
+            post(f"[0.5, 0.{i}]")
+        for i in range(100):
+            one = b"GET /label-%d?name-%d=%d HTTP/1.1\r\nHost: localhost\r\nX-Label-%d: %d\r\n%s\r\n"
+            got = replies_to(monitor.url, [one % (n, n, n, n, n, b"Connection: close\r\n" if n % 1000 == 999 else b"") for n in range(i * 1000, i * 1000 + 1000)])
+            assert got.count(b"HTTP/1.1 404") == 1000, got[-1000:]
+        assert series() < 100 and len(monitor.get("/api/status")) < 1 << 20
+        assert resident(monitor.process) - before < 64
+        status = monitor.status()
+        assert (status["rows"], status["refused"]) == (1001000, 100000)
+        assert monitor.stop() == 0
+
+
+def test_the_last_million_batches_are_known(program, base, tmp_path):
+    words = ("--source", "http", "--state", "state.db")
+    row = ["0.5,0.5\n"]
+    with watching(program, base, tmp_path, *words) as monitor:
+        assert monitor.send(row, "first")["repeated"] is False
+        assert monitor.stop() == 0
+    with contextlib.closing(sqlite3.connect(tmp_path / "state.db")) as file:
+        file.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999999) INSERT INTO batches (name) SELECT CAST('batch-' || i AS BLOB) FROM n")
+        file.commit()
+    with watching(program, base, tmp_path, *words) as monitor:
+        assert monitor.send(row, "first")["repeated"] is True
+        assert monitor.send(row, "batch-1")["repeated"] is True
+        before = resident(monitor.process)
+        for i in range(1000):
+            assert monitor.send(row, f"new-{i}")["repeated"] is False
+        assert resident(monitor.process) - before < 16
+        assert monitor.send(row, "batch-999999")["repeated"] is True
+        assert monitor.send(row, "new-0")["repeated"] is True
+        assert monitor.send(row, "first")["repeated"] is False  # a million others came since
+        assert monitor.stop() == 0
+    with contextlib.closing(sqlite3.connect(tmp_path / "state.db")) as file:
+        assert file.execute("SELECT count(*) FROM batches").fetchone() == (1000000,)

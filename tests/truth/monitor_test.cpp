@@ -118,16 +118,16 @@ TEST(Monitor, AlertIsCompletedWithNearestRowsAndWaysBack) {
 
 TEST(Monitor, AlertSaysWhyThereIsNoWayBack) {
   Watched watched;
-  watched.options.back_calls = 20 * watched.options.back_rows;
+  watched.options.back_calls = 10 * watched.options.back_rows;
   Monitor monitor = watched.open();
   feed(monitor, 0, 2000, 100, 1000, 2000);
   std::optional<Alert> alert;
   for (int row = 0; row < 50 && monitor.has_incomplete(); ++row) alert = monitor.complete_alert();
   ASSERT_TRUE(alert);
   EXPECT_FALSE(alert->rows[0].back);
-  EXPECT_EQ(alert->rows[0].reason, "none was found within 20 evaluations");
+  EXPECT_EQ(alert->rows[0].reason, "none was found within 10 evaluations");
   EXPECT_NE(alert->text.find(
-                "No change that brings gamma of the first row back was found: none was found within 20"),
+                "No change that brings gamma of the first row back was found: none was found within 10"),
             std::string::npos)
       << alert->text;
   EXPECT_EQ(read_alert(alert_text(*alert, watched.baseline)).rows[0].reason, alert->rows[0].reason);
