@@ -49,6 +49,7 @@ Json window_json(const Window& window, const Baseline& baseline) {
   }
   return {{"partition", window.partition},
           {"first", window.first},
+          {"first_number", window.first_number},
           {"next", window.next},
           {"begin", window.begin},
           {"end", window.end},

@@ -167,7 +167,7 @@ def test_several_monitors_side_by_side_on_one_page(program, harmonia, watch, tmp
         url = page.stdout.readline().split(" is at ")[1].split(";")[0]
         with urllib.request.urlopen(f"{url}/api/status", timeout=60) as answer:
             one, two = json.loads(answer.read())["models"]
-        assert (one["name"], two["name"]) == ("fn:f4", "fn:f4 (two.db)")
+        assert (one["name"], two["name"]) == ("fn:f4 (one.db)", "fn:f4 (two.db)")
         assert one["rows"] == two["rows"] == 1500 and one["false_alarms"] == 0.02 and len(two["windows"]) == 2
     finally:
         page.send_signal(signal.SIGINT)

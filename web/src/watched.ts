@@ -16,6 +16,8 @@ export interface Window {
   partition: string;
   first: number;
   next: number;
+  /** Rows that were measured before it. */
+  firstNumber: number;
   begin: number;
   end: number;
   measured: number;
@@ -102,6 +104,7 @@ function readWindow(value: Value): Window {
     partition: words(w.partition),
     first: whole(w.first),
     next: whole(w.next),
+    firstNumber: whole(w.first_number),
     begin: whole(w.begin),
     end: whole(w.end),
     measured: whole(w.measured),

@@ -55,8 +55,8 @@ class RowReader {
   /// What is read next may begin with a header, as a new file does.
   void start_over();
   /// Reads a whole text: {"rows": [row, …], "ids": [id, …]} with rows as in JSON lines, or lines of JSON or
-  /// CSV. Its positions are from 0. Throws Error(input) for what is nothing of the kind, for one without rows,
-  /// and for one of which more than kMostRefused are no rows.
+  /// CSV. Its positions are from 0. Throws Error(input) for what is nothing of the kind, for one without
+  /// rows, and for one of which more than kMostRefused are no rows.
   StreamBatch read_all(std::string_view text);
 
   const std::vector<std::string>& features() const;
