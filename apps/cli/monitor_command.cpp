@@ -57,7 +57,7 @@ struct MonitorCommand {
   void merge() const;
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
   KafkaTopic topic(const std::string& address) const;
-  std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
+  std::unique_ptr<RowStream> open_source(const Baseline& baseline, const Monitor& monitor) const;
   std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream,
                                        const AlertSinks& sinks) const;
   AlertSinks open_sinks() const;
@@ -130,7 +130,8 @@ KafkaTopic MonitorCommand::topic(const std::string& address) const {
   return topic;
 }
 
-std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline) const {
+std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline,
+                                                       const Monitor& monitor) const {
   if (source == kPushed) return std::make_unique<PushedRows>();
   const RowForm rows = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
   if (source.starts_with(kKafka)) {
@@ -143,6 +144,7 @@ std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline)
   how.follow = !once;
   how.note = say;
   if (source == "-") return open_input_stream(STDIN_FILENO, "standard input", baseline.features, how);
+  how.marks = monitor.marks();
   return open_growing_file(source, baseline.features, how);
 }
 
@@ -253,7 +255,7 @@ void MonitorCommand::execute() {
   options.detectors.seed = options.seed;
   options.about = monitor_about(model, file.text, options.detectors.false_alarms);
   Monitor monitor(*opened, base.baseline, options, state, run);
-  const std::unique_ptr<RowStream> stream = open_source(base.baseline);
+  const std::unique_ptr<RowStream> stream = open_source(base.baseline, monitor);
   const AlertSinks sinks = open_sinks();
   const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks);
   WatchListener listener;

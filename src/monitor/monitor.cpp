@@ -81,6 +81,7 @@ class Monitor::State {
   bool has_incomplete() const;
   MonitorStatus status() const;
   StreamPositions positions() const { return status_.positions; }
+  StreamMarks marks() { return file_.marks(); }
 
  private:
   // What is at a position.
@@ -114,6 +115,7 @@ class Monitor::State {
   std::atomic<double> share_ = 1;
   MonitorStatus status_;         // but for what the others know
   std::set<std::string> moved_;  // partitions whose positions are not saved
+  StreamMarks marks_;            // of these
   std::set<std::string> unsaved_batches_;
   std::uint64_t saved_rows_ = 0;  // rows of smaller numbers are in the file
 };
@@ -189,6 +191,7 @@ Taken Monitor::State::keep(const MeasuredBatch& measured) {
   }
   Taken taken{.kept = true, .fresh = true, .alerts = enter(measured)};
   if (!batch.id.empty()) unsaved_batches_.insert(batch.id);
+  if (!batch.mark.empty()) marks_[batch.partition] = batch.mark;
   save();
   taken.kept = status_.unsaved.empty();
   return taken;
@@ -260,6 +263,7 @@ void Monitor::State::save() {
     SqliteTransaction transaction(file_.file());
     for (const std::string& partition : moved_)
       file_.put_position(partition, status_.positions.at(partition));
+    for (const auto& [partition, mark] : marks_) file_.put_mark(partition, mark);
     while (status_.positions.size() - forgotten.size() > MonitorFile::kKeptPartitions)
       forgotten.push_back(file_.forget_position());
     windows_.changed([&](const Window& window) { file_.put_window(window); });
@@ -286,6 +290,7 @@ void Monitor::State::save() {
   watch_.settle();
   unsaved_batches_.clear();
   moved_.clear();
+  marks_.clear();
   saved_rows_ = recent_.next();
 }
 
@@ -351,6 +356,7 @@ Monitor::Monitor(const Model& model, const Baseline& baseline, const MonitorOpti
 Monitor::~Monitor() = default;
 
 StreamPositions Monitor::positions() const { return state_->positions(); }
+StreamMarks Monitor::marks() const { return state_->marks(); }
 std::shared_ptr<const MeasuredBatch> Monitor::measure(StreamBatch batch) {
   return state_->measure(std::move(batch));
 }

@@ -15,6 +15,8 @@
 namespace harmonia {
 namespace {
 
+constexpr std::string_view kMark = "mark/";  // of facts that are marks, before the partition's name
+
 constexpr SqliteFile::Kind kFile{"the file of a monitor", 0x4861724d, 1, R"(
   CREATE TABLE facts (name BLOB PRIMARY KEY, value BLOB NOT NULL);
   CREATE TABLE positions (partition BLOB PRIMARY KEY, next INTEGER NOT NULL);
@@ -102,6 +104,20 @@ void MonitorFile::put_position(const std::string& partition, std::uint64_t next)
   put_position_.bind(partition).bind(next).run();
 }
 
+StreamMarks MonitorFile::marks() {
+  StreamMarks marks;
+  SqliteStatement all = file_.prepare("SELECT name, value FROM facts");
+  while (all.next()) {
+    const std::string_view name = all.bytes(0);
+    if (name.starts_with(kMark)) marks[std::string(name.substr(kMark.size()))] = all.bytes(1);
+  }
+  return marks;
+}
+
+void MonitorFile::put_mark(const std::string& partition, const std::string& mark) {
+  put_value(std::string(kMark) + partition, mark);
+}
+
 // What is put again gets a new rowid, larger than all.
 std::string MonitorFile::forget_position() {
   SqliteStatement oldest = file_.prepare("SELECT partition FROM positions ORDER BY rowid LIMIT 1");
@@ -109,6 +125,8 @@ std::string MonitorFile::forget_position() {
   std::string partition(oldest.bytes(0));
   oldest.end();
   file_.prepare("DELETE FROM positions WHERE partition = ?").bind(partition).run();
+  const std::string mark = std::string(kMark) + partition;
+  file_.prepare("DELETE FROM facts WHERE name = ?").bind(mark).run();
   return partition;
 }
 

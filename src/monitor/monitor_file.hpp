@@ -33,7 +33,9 @@ class MonitorFile {
 
   StreamPositions positions();
   void put_position(const std::string& partition, std::uint64_t next);
-  /// Forgets the partition whose position was put the longest ago, and names it; there has to be one.
+  StreamMarks marks();
+  void put_mark(const std::string& partition, const std::string& mark);
+  /// Forgets position and mark of the partition whose position was put the longest ago, and names it.
   std::string forget_position();
 
   /// The last `count` windows, or all, in the order in which they began.

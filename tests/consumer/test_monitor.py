@@ -109,6 +109,16 @@ def test_killed_ten_times_every_row_of_a_growing_file_is_counted_once(merged, wa
     assert without_time[0] == without_time[1] and len(without_time[0]) == 20
 
 
+def test_a_new_file_that_begins_like_the_one_before_is_counted(harmonia, base, tmp_path):
+    lines = rows_text(9, 3000)
+    expected = [(lines[:1000], 1000, False), (lines[:1500], 1500, False), (lines[:500] + lines[1500:], 3500, True), (lines[:1500], 3500, False)]
+    for rows, count, another in expected:  # a file, more of it, another one, and the first again
+        (tmp_path / "live.csv").write_text(HEADER + "".join(rows))
+        done = harmonia("monitor", "fn:f4", "--baseline", base, "--source", "live.csv", "--once", "--false-alarms", 1e-9, cwd=tmp_path)
+        assert done.returncode == 0 and f"{count} rows came, {count} measured" in done.stdout, done.stdout + done.stderr
+        assert ("begins like a file that is kept, and is another one: all of it is counted" in done.stderr) == another
+
+
 def test_standard_input_of_json_lines_says_what_it_may_have_lost(harmonia, base, tmp_path):
     lines = "".join(json.dumps({"b": 0.5, "a": i / 1000, "id": f"r{i}"}) + "\n" for i in range(1000)) + '{"a": 1}\nnothing\n'
     done = harmonia("monitor", "fn:f4", "--baseline", base, "--false-alarms", 1e-9, input=lines, cwd=tmp_path)
