@@ -38,6 +38,8 @@ namespace {
 constexpr const char* kPushed = "http";
 constexpr std::string_view kKafka = "kafka:";
 
+using AlertSinks = std::vector<std::unique_ptr<AlertSink>>;
+
 struct MonitorCommand {
   std::string model, baseline_file, map_file, source = "-", form = "any", id = "id", state = "monitor.db";
   std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
@@ -46,6 +48,7 @@ struct MonitorCommand {
   KeyFlags read_key_flags{.option = "--read-key", .variable = {}, .file = {}};
   KeyFlags ingest_key_flags{.option = "--ingest-key", .variable = {}, .file = {}};
   bool once = false, quiet = false;
+  double webhook_timeout = WebhookOptions{}.timeout_seconds;
   std::size_t threads = 0;
   ModelOptions model_options;
   MonitorOptions options;
@@ -58,10 +61,10 @@ struct MonitorCommand {
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
   std::string read_asked_map(const SavedBaseline& base, const ModelInfo& opened);
   KafkaTopic topic(const std::string& address) const;
-  std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
-  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor,
-                                       RowStream& stream) const;
-  std::vector<std::unique_ptr<AlertSink>> open_sinks() const;
+  std::unique_ptr<RowStream> open_source(const Baseline& baseline, const Monitor& monitor) const;
+  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream,
+                                       const AlertSinks& sinks) const;
+  AlertSinks open_sinks() const;
 };
 
 // Lines of different threads stay whole.
@@ -77,6 +80,10 @@ void MonitorCommand::check() const {
   if (alerts_file == "-" && !quiet)
     throw Error(ErrorCode::usage,
                 "--alerts - writes JSON lines to standard output; expected --quiet with it");
+  if ((source.starts_with(kKafka) || !alerts_topic.empty()) && !has_kafka())
+    throw Error(ErrorCode::usage,
+                "this build has no Kafka: librdkafka was not found when it was made; expected another "
+                "source, or a build with librdkafka-dev");
   check_files({state, alerts_file}, {baseline_file, map_file, model, source});
 }
 
@@ -137,7 +144,8 @@ KafkaTopic MonitorCommand::topic(const std::string& address) const {
   return topic;
 }
 
-std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline) const {
+std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline,
+                                                       const Monitor& monitor) const {
   if (source == kPushed) return std::make_unique<PushedRows>();
   const RowForm rows = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
   if (source.starts_with(kKafka)) {
@@ -150,11 +158,12 @@ std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline)
   how.follow = !once;
   how.note = say;
   if (source == "-") return open_input_stream(STDIN_FILENO, "standard input", baseline.features, how);
+  how.marks = monitor.marks();
   return open_growing_file(source, baseline.features, how);
 }
 
 std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, const Monitor& monitor,
-                                                     RowStream& stream) const {
+                                                     RowStream& stream, const AlertSinks& sinks) const {
   if (listen.empty()) return nullptr;
   const ListenAddress address = read_listen_address(listen);
   MonitorServerOptions how;
@@ -165,6 +174,11 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   how.log = say;
   how.id = id;
   how.not_ready = [&monitor] { return monitor.status().unsaved; };
+  how.sinks = [&sinks] {
+    std::vector<SinkStatus> all;
+    for (const std::unique_ptr<AlertSink>& sink : sinks) all.push_back(sink->status());
+    return all;
+  };
   PushRows push;
   if (auto* const pushed = dynamic_cast<PushedRows*>(&stream))
     push = [pushed](StreamBatch batch, std::chrono::milliseconds wait) {
@@ -187,14 +201,15 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   return server;
 }
 
-std::vector<std::unique_ptr<AlertSink>> MonitorCommand::open_sinks() const {
+AlertSinks MonitorCommand::open_sinks() const {
   AlertSinkOptions how;
   how.note = say;
-  std::vector<std::unique_ptr<AlertSink>> sinks;
+  AlertSinks sinks;
   if (!alerts_file.empty()) sinks.push_back(open_line_sink(alerts_file, how));
   if (!webhook.empty()) {
     WebhookOptions post;
     post.headers = webhook_headers;
+    post.timeout_seconds = webhook_timeout;
     sinks.push_back(open_webhook(webhook, post, how));
   }
   if (!alerts_topic.empty()) sinks.push_back(open_kafka_sink(topic(alerts_topic), how));
@@ -256,9 +271,9 @@ void MonitorCommand::execute() {
   options.detectors.seed = options.seed;
   options.about = monitor_about(model, file.text, map, options.detectors.false_alarms);
   Monitor monitor(logits ? *logits : *opened, base.baseline, options, state, run);
-  const std::unique_ptr<RowStream> stream = open_source(base.baseline);
-  const std::vector<std::unique_ptr<AlertSink>> sinks = open_sinks();
-  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream);
+  const std::unique_ptr<RowStream> stream = open_source(base.baseline, monitor);
+  const AlertSinks sinks = open_sinks();
+  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks);
   WatchListener listener;
   listener.note = say;
   listener.alert = [&](const Alert& alert) {
@@ -394,6 +409,10 @@ void add_monitor_command(CLI::App& program) {
       ->group("Alerts");
   app.add_option("--webhook-header", c->webhook_headers, "'Name: value' sent along; may be repeated")
       ->allow_extra_args(false)
+      ->group("Alerts");
+  app.add_option("--webhook-timeout", c->webhook_timeout, "seconds to wait for its answer [10]")
+      ->type_name("SECONDS")
+      ->check(above)
       ->group("Alerts");
   app.add_option("--alerts-topic", c->alerts_topic, "send alerts to a topic of Kafka")
       ->type_name("kafka:HOST:PORT/TOPIC")

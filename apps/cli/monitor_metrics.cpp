@@ -128,6 +128,27 @@ void add_gamma(Families& families, const WatchedModel& model, const Labels& labe
                  model.options.detectors.false_alarms, labels);
 }
 
+void add_sink(Families& families, const SinkStatus& sink) {
+  const Labels labels{{"sink", sink.kind}};
+  const auto deliveries = [&](const char* result, std::uint64_t count) {
+    Labels both = labels;
+    both.push_back({"result", result});
+    families.count("harmonia_alert_deliveries_total",
+                   "What became of alerts: sent, given_up (refused, or tried too often), dropped (too many "
+                   "waited).",
+                   static_cast<double>(count), std::move(both));
+  };
+  deliveries("sent", sink.sent);
+  deliveries("given_up", sink.given_up);
+  deliveries("dropped", sink.dropped);
+  families.count("harmonia_alert_failed_tries_total", "Tries to deliver an alert that failed.",
+                 static_cast<double>(sink.failed_tries), labels);
+  families.gauge("harmonia_alerts_waiting", "Alerts that are not delivered yet.",
+                 static_cast<double>(sink.waiting), labels);
+  families.gauge("harmonia_alert_sink_failing", "1 if the last try to deliver an alert failed.",
+                 sink.failure.empty() ? 0 : 1, labels);
+}
+
 }  // namespace
 
 std::string monitor_metrics(const std::vector<WatchedModel>& models, const ServerCounts& counts) {
@@ -139,6 +160,7 @@ std::string monitor_metrics(const std::vector<WatchedModel>& models, const Serve
     add_counts(families, models[i].status, labels);
     add_gamma(families, models[i], labels);
   }
+  for (const SinkStatus& sink : counts.sinks) add_sink(families, sink);
   for (std::size_t i = 1; i < counts.replies.size(); ++i) {
     families.count("harmonia_http_replies_total", "Replies by the first digit of their status.",
                    static_cast<double>(counts.replies.at(i)), {{"status", fmt::format("{}xx", i)}});

@@ -68,14 +68,18 @@ void serve_monitors(const std::vector<std::string>& files, const std::string& li
   const ListenAddress address = read_listen_address(listen);
   std::vector<std::unique_ptr<ReadMonitor>> monitors;
   std::vector<ServedModel> models;
-  std::map<std::string, std::size_t> times;  // that a model's name came
+  std::map<std::string, std::size_t> times;  // that a model's name comes
   for (const std::string& path : files) {
-    ReadMonitor& monitor = *monitors.emplace_back(std::make_unique<ReadMonitor>(path));
+    monitors.push_back(std::make_unique<ReadMonitor>(path));
+    ++times[monitors.back()->subject.model];
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    ReadMonitor& monitor = *monitors[i];
     const std::string& model = monitor.subject.model;
     MonitorOptions options;
     options.detectors.false_alarms = monitor.subject.false_alarms;
     options.map = monitor.subject.map;
-    models.push_back({.name = times[model]++ == 0 ? model : fmt::format("{} ({})", model, path),
+    models.push_back({.name = times[model] == 1 ? model : fmt::format("{} ({})", model, files[i]),
                       .baseline = &monitor.subject.baseline.baseline,
                       .options = options,
                       .status = [&monitor] { return monitor.status(); }});

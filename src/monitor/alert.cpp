@@ -148,6 +148,7 @@ std::string alert_text(const Alert& alert, const Baseline& baseline) {
     Json json = kept_row_json(row.row);
     json["nearest"] = row.nearest ? nearest_json(*row.nearest) : Json(nullptr);
     json["back"] = row.back ? back_json(*row.back) : Json(nullptr);
+    json["reason"] = row.reason;
     json["looked"] = row.looked;
     rows.push_back(std::move(json));
   }
@@ -186,10 +187,14 @@ Alert read_alert(const std::string& text) {
                                 .distance = f.at("distance").get<double>(),
                                 .text = f.at("text").get<std::string>()});
     for (const Json& row : json.at("rows")) {
-      AlertRow kept{
-          .row = read_kept_row(row), .nearest = std::nullopt, .back = std::nullopt, .looked = false};
+      AlertRow kept{.row = read_kept_row(row),
+                    .nearest = std::nullopt,
+                    .back = std::nullopt,
+                    .reason = {},
+                    .looked = false};
       if (!row.at("nearest").is_null()) kept.nearest = read_nearest(row.at("nearest"));
       if (!row.at("back").is_null()) kept.back = read_back(row.at("back"));
+      kept.reason = row.value("reason", "");  // earlier versions wrote none
       row.at("looked").get_to(kept.looked);
       alert.rows.push_back(std::move(kept));
     }

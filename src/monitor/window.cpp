@@ -26,7 +26,7 @@ GammaStatistics statistics_of(const BinCounts& counts, double mean, double confi
   for (const auto& [bin, times] : counts) {
     const double value = bin_middle(bin);
     squares += value * value * static_cast<double>(times);
-    for (std::uint64_t i = 0; i < times; ++i) moments.add(value);
+    moments.add(value, times);
   }
   result.rows = moments.count();
   if (result.rows == 0) return result;

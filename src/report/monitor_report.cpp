@@ -93,6 +93,7 @@ Json window_json(const Window& window, const Baseline& baseline) {
   }
   Json json{{"partition", window.partition},
             {"first", window.first},
+            {"first_number", window.first_number},
             {"next", window.next},
             {"begin", window.begin},
             {"end", window.end},

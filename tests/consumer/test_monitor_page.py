@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 from support.monitor_page import running_monitor_page
+from support.watching import HEADER, make_baseline, rows_text
 
 #: For scripts in a page: until(f) waits until f() is something, and gives it.
 UNTIL = """
@@ -109,7 +110,7 @@ def test_numbers_are_those_of_the_status(served, browse):
     row = alert["rows"][0]
     assert shown["first"][:3] == [row["gamma"], row["nearest"]["gamma"], row["back"]["gamma"]]
     assert row["id"] in shown["rows"][0] and f"alcohol {row['values'][0]:.4g} → {row['back']['values'][0]:.4g}" in shown["rows"][0]
-    assert "none found" in shown["rows"][-1]
+    assert "none: it is looked for in the <b>first</b> 20 rows alone" in shown["rows"][-1] and "none found" in shown["rows"][-2]
     assert shown["what"] == alert["text"]
     assert shown["cells"] == sum(mean is not None for w in wine["windows"] for mean in w["region_means"])
     assert any(wine["baseline"]["regions"][0]["text"] in line for line in shown["regions"])
@@ -289,6 +290,44 @@ def test_the_command_itself(harmonia, program, browser, tmp_path):
             assert answer["console"] == []
             points, rows, text, cards = answer["value"]
             assert (points, rows) == (12, 50) and "gamma" in text and "6,000" in cards
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
+def test_the_files_of_several_monitors_side_by_side(harmonia, program, browser, tmp_path):
+    """`harmonia serve --monitor a.db --monitor b.db`: a tile each, and what is shown is that of the one that is chosen."""
+    base = make_baseline(harmonia, tmp_path)
+    for name, moved in (("calm", range(0)), ("moved", range(3000, 6000))):
+        (tmp_path / f"{name}.csv").write_text(HEADER + "".join(rows_text(7, 6000, moved)))
+        done = harmonia("monitor", "fn:f4", "--baseline", base, "--source", f"{name}.csv", "--once", "--state", f"{name}.db", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    command = [str(program), "serve", "--monitor", "calm.db", "--monitor", "moved.db", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            url = re.search(r"http://[\d.:]+", process.stdout.readline()).group()
+            for width in (360, 1400):
+                browser.send(url, width=width, script=UNTIL + """
+                  const shown = () => [document.querySelector("article").dataset.model, dots(), all(".alert").length, document.querySelector(".lead").innerText];
+                  await until(() => dots() === 6);
+                  const tiles = all(".tile");
+                  const before = shown();
+                  tiles[1].click();
+                  await until(() => all(".alert").length === 1);
+                  const alert = document.querySelector(".alert");
+                  alert.open = true;
+                  await until(() => all("tbody", alert).length === 2);
+                  return { tiles: tiles.map((t) => t.innerText), before, after: shown(), width: document.documentElement.scrollWidth, tinted: all('[aria-label^="gamma of every window"] rect').map((r) => r.getBoundingClientRect().width / r.closest("svg").getBoundingClientRect().width)[0], reasons: all("tbody tr", alert).map((r) => r.innerText).filter((t) => t.includes("none: ")).length };
+                """)
+                answer = browser.receive()
+                assert answer["console"] == []
+                seen = answer["value"]
+                calm, moved = seen["tiles"]
+                assert calm.startswith("fn:f4 (calm.db)\n") and moved.startswith("fn:f4 (moved.db)\n")
+                assert seen["before"][:3] == ["fn:f4 (calm.db)", 6, 0] and seen["after"][:3] == ["fn:f4 (moved.db)", 6, 1]
+                assert seen["before"][3].startswith("No change of γ was found in 6,000 measured rows") and seen["after"][3].startswith("γ has changed since")
+                assert seen["width"] <= width and seen["reasons"] >= 30
+                assert 0.15 < seen["tinted"] < 0.35  # three windows of ten
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0

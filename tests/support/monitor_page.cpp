@@ -147,9 +147,10 @@ class MadeUp {
                     alert.parts[0].since.mean.value_or(0), alert.since_number,
                     baseline_.gamma.mean.value_or(0), alert.parts[1].where);
     for (std::size_t i = 0; i < 50; ++i) {
-      AlertRow row{last_, baseline_.rows[i], std::nullopt};
+      AlertRow row{last_, baseline_.rows[i], std::nullopt, "", true};
       row.row.gamma *= 1 - static_cast<double>(i) / 60;
       if (i < 20) row.back = Counterfactual{{0}, {row.row.values[0] - 0.7}, 0.021, 0.7};
+      if (i == 49) row.reason = "it is looked for in the <b>first</b> 20 rows alone";
       alert.rows.push_back(row);
     }
     // The largest of the last points are those of the alert.
@@ -260,6 +261,13 @@ void serve(Arguments all) {
     return not_ready;
   };
   all.options.log = [](const std::string& line) { std::cerr << line << std::endl; };
+  all.options.sinks = [] {
+    SinkStatus sink;
+    sink.kind = "webhook";
+    sink.sent = 2;
+    sink.waiting = 1;
+    return std::vector<SinkStatus>{sink};
+  };
   const auto served = [&](const std::string& name, const MadeUp& model) {
     return ServedModel{name, &baseline, watched, [&model] { return model.status(); }};
   };

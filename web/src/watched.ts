@@ -23,6 +23,8 @@ export interface Window {
   partition: string;
   first: number;
   next: number;
+  /** Rows that were measured before it. */
+  firstNumber: number;
   begin: number;
   end: number;
   measured: number;
@@ -92,6 +94,8 @@ export interface AlertRow {
   nearest: { name: string; gamma: number | null; values: (number | null)[] } | null;
   back: { changes: Map<number, number | null>; gamma: number | null } | null;
   stability: Answer | null;
+  /** Why there is none. */
+  reason: string;
 }
 
 export interface Model {
@@ -163,6 +167,7 @@ function readWindow(value: Value): Window {
     partition: words(w.partition),
     first: whole(w.first),
     next: whole(w.next),
+    firstNumber: whole(w.first_number),
     begin: whole(w.begin),
     end: whole(w.end),
     measured: whole(w.measured),
@@ -213,6 +218,7 @@ export function readAlertRows(value: Value): { names: string[]; rows: AlertRow[]
       nearest: nearest && { name: words(nearest.id), gamma: number(nearest.gamma), values: numbers(nearest.values) },
       stability: readAnswer(r.stability),
       back: back && { gamma: number(back.gamma), changes: new Map(list(back.features).map((f, i) => [number(f) ?? -1, values[i] ?? null])) },
+      reason: words(r.reason),
     };
   });
   return { names: list(a.names).map((n) => words(n)), rows };

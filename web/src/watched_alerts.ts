@@ -29,7 +29,7 @@ function features(alert: Alert): HTMLElement | null {
 
 /** What would have to change in a row for its gamma to be as in the baseline. */
 function wayBack(row: AlertRow, names: string[]): Node | string {
-  if (row.back === null) return h("span", { class: "none" }, "none found");
+  if (row.back === null) return h("span", { class: "none" }, row.reason === "" ? "none found" : `none: ${row.reason}`);
   const moves = [...row.back.changes].map(([j, to]) => `${names[j] ?? `x${j}`} ${short(row.values[j] ?? null)} → ${short(to)}`);
   return h("span", {}, moves.join(", "), h("span", { class: "beside" }, "γ ", figure(row.back.gamma)));
 }
@@ -54,11 +54,12 @@ function rowsTable(rows: AlertRow[], names: string[], first: string[], complete:
   }
   const decided = rows.some((r) => r.decided !== null);
   const mapped = rows.some((r) => r.stability !== null);
+  const largest = (rows[0]?.gamma ?? 0) >= (rows[rows.length - 1]?.gamma ?? 0);
   return h(
     "div",
     {},
     table(
-      `The ${counted(rows.length, "row")} of largest γ since the change; under every number that of the nearest row of the baseline. What brings γ back is the smallest change that was found`,
+      `The ${counted(rows.length, "row")} of ${largest ? "largest" : "smallest"} γ since the change; under every number that of the nearest row of the baseline. What brings γ back is the smallest change that was found`,
       ["row", "γ", ...(decided ? ["class"] : []), ...(mapped ? ["stable"] : []), "what brings γ back", ...order.map((j) => names[j] ?? "")],
       rows.map((r) => [
         h("span", { title: clock(r.time) }, r.name),

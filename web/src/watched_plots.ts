@@ -31,10 +31,11 @@ function points(model: Model): Point[] {
 export function spans(model: Model): { from: number; to: number; open: boolean }[] {
   const last = model.windows.length - 1;
   return model.alerts.flatMap((alert) => {
-    const from = model.windows.findIndex((w) => w.end >= alert.since);
-    if (from < 0) return [];
-    const found = alert.ended === null ? -1 : model.windows.findIndex((w) => w.end >= (alert.ended ?? 0));
-    return [{ from: from - 0.5, to: (found < 0 ? last : found) + 0.5, open: alert.open }];
+    if (model.windows.every((w) => w.end < alert.since)) return [];
+    // By rows: many windows may have come in the same moment.
+    const from = model.windows.reduce((found, w, at) => (w.firstNumber <= alert.sinceNumber ? at : found), 0);
+    const until = alert.ended === null ? -1 : model.windows.findIndex((w) => w.end >= (alert.ended ?? 0));
+    return [{ from: from - 0.5, to: (until < 0 ? last : Math.max(from, until)) + 0.5, open: alert.open }];
   });
 }
 

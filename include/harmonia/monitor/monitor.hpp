@@ -78,6 +78,8 @@ class Monitor {
 
   /// Positions that are kept, for RowStream::start().
   StreamPositions positions() const;
+  /// What came with them: StreamBatch::mark.
+  StreamMarks marks() const;
   /// Measures the batch's rows, those that sampling chooses. May be called while another thread is in keep().
   /// Rows that cannot be measured are told from the others. Throws Error(model) if the model answers nothing
   /// at all.
