@@ -52,7 +52,8 @@ class Driver {
       lanes_.push_back(std::make_unique<Lane>(model, options.batch / lanes, run, threads / lanes));
     ahead_ = can_be_ahead();
     if (ahead_) lanes_.push_back(std::make_unique<Lane>(model, options.batch, run, threads));
-    if (const BallPath* path = model.ball_path(); path != nullptr && visits_all()) {
+    if (const BallPath* path = model.ball_path();
+        path != nullptr && visits_all() && (!path->gives_sums() || wants_sums())) {
       for (std::size_t i = 0; i < threads; ++i) {
         auto asker = path->open(ball_);
         if (asker == nullptr) break;
@@ -125,6 +126,12 @@ class Driver {
     return options_.sample == 0 && options_.precision == 0 && options_.ball.one_coordinate();
   }
 
+  // What is observed of a ball is a sum of outputs, and nobody asks which features it comes of.
+  bool wants_sums() const {
+    const OutputChoice::Kind kind = options_.output.kind;
+    return options_.explain == 0 && kind != OutputChoice::Kind::label && kind != OutputChoice::Kind::flip;
+  }
+
   // There is a core for it, the user does not forbid it, and a wave can be one batch.
   bool can_be_ahead() const {
     return !model_.info().reentrant && run_.threads != 1 && hardware_threads() > 1 &&
@@ -161,9 +168,6 @@ class Driver {
       while (active_.size() < kBallsAtOnce && activate()) {
       }
       if (at_the_end()) break;
-      std::uint64_t evaluations = 0;
-      for (const auto& row : active_) evaluations += row->estimator.cost_left();
-      run_.ledger.spend(evaluations);
       const std::size_t groups = (active_.size() + kBallsTogether - 1) / kBallsTogether;
       lanes_.front()->box.pool().run(groups, [&](std::size_t worker, std::size_t group) {
         if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
@@ -171,6 +175,8 @@ class Driver {
         ask_balls(askers_[worker],
                   std::span(active_).subspan(first, std::min(kBallsTogether, active_.size() - first)));
       });
+      for (const auto& row : active_)
+        if (!row->estimator.started()) ask_alone(*row);
     }
   }
 
@@ -179,19 +185,30 @@ class Driver {
     for (const auto& row : rows) asker.balls.push_back(&row->estimator.ball());
     asker.path->evaluate(asker.balls, std::span(asker.answers).first(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      check_finite(asker.answers[i], rows[i]->estimator.ball());
-      rows[i]->estimator.take(asker.answers[i]);
+      const BallAnswer& answer = asker.answers[i];
+      RowEstimator& estimator = rows[i]->estimator;
+      if (answer.refused || !finite(answer)) continue;
+      run_.ledger.spend(estimator.cost_left());
+      estimator.take(answer);
     }
   }
 
-  // Says what a point by point evaluation would.
-  void check_finite(const BallAnswer& answer, const RowBall& ball) const {
-    for (const auto* part : {&answer.centre, &answer.base, &answer.last, &answer.changed}) {
-      const auto wrong = std::ranges::find_if(*part, [](double value) { return !std::isfinite(value); });
-      if (wrong == part->end()) continue;
-      throw not_finite(model_.info(), *wrong,
-                       static_cast<std::size_t>(wrong - part->begin()) % answer.centre.size(),
-                       part == &answer.centre, ball.row());
+  static bool finite(const BallAnswer& answer) {
+    for (const auto* part : {&answer.centre, &answer.sums, &answer.base, &answer.last, &answer.changed})
+      if (!std::ranges::all_of(*part, [](double value) { return std::isfinite(value); })) return false;
+    return true;
+  }
+
+  // A row that the fast path does not answer, or not with numbers: point by point, which says what is wrong.
+  void ask_alone(Row& row) {
+    Lane& lane = *lanes_.front();
+    while (!row.estimator.started() || row.estimator.wanted() > 0) {
+      lane.requests.clear();
+      lane.points = 0;
+      lane.room = lane.box.wave();
+      ask(row, lane);
+      evaluate(lane);
+      land(lane);
     }
   }
 

@@ -173,6 +173,11 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
 
 void RowEstimator::take(const BallAnswer& answer) {
   take_centre(answer.centre);
+  if (!answer.sums.empty()) {
+    for (std::size_t j = 0; j < sums_.size(); ++j) sums_[j].all.add(answer.sums[column_ ? *column_ : j]);
+    done_ = limit_;
+    return;
+  }
   const std::size_t points = ball_.shape().points(), outputs = answer.centre.size();
   const auto value = [&](const std::vector<double>& answers, std::size_t unit) {
     value_unit({answers.data() + unit * points * outputs, points, outputs});

@@ -23,12 +23,6 @@ constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that 
 
 }  // namespace
 
-Error not_finite(const ModelInfo& model, double answer, std::size_t output, bool centre, std::uint64_t row) {
-  return {ErrorCode::model,
-          fmt::format("model {} answered {} in output {} for {} row {}; expected finite numbers", model.name,
-                      answer, output, centre ? "data" : "a point of the ball around", row)};
-}
-
 /// One thread's batch of points.
 class BlackBox::Worker {
  public:
@@ -420,8 +414,11 @@ void BlackBox::check(std::span<const PointRequest> requests, std::uint64_t skip,
   std::uint64_t point = skip + at / y.columns;
   auto request = requests.begin();
   for (; point >= request->points(); ++request) point -= request->points();
-  throw not_finite(model_.info(), *wrong, at % y.columns, request->centre && point == 0,
-                   request->ball->row());
+  throw Error(ErrorCode::model,
+              fmt::format("model {} answered {} in output {} for {} row {}; expected finite numbers",
+                          model_.info().name, *wrong, at % y.columns,
+                          request->centre && point == 0 ? "data" : "a point of the ball around",
+                          request->ball->row()));
 }
 
 }  // namespace harmonia

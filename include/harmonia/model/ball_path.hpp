@@ -11,10 +11,14 @@
 
 namespace harmonia {
 
-/// What a model answers to all points of a row's ball, told by what is not as at its base. Outputs of several
-/// points lie one point after another.
+/// What a model answers to all points of a row's ball. Outputs of several points lie one point after another.
 struct BallAnswer {
-  std::vector<double> centre;        ///< outputs of the row itself
+  bool refused = false;        ///< nothing is said of this row: its points are to be asked for
+  std::vector<double> centre;  ///< outputs of the row itself
+  /// Of a path that gives sums: of each output, the sum over all units of Σ weight · (f(point) − f(row)).
+  std::vector<double> sums;
+
+  // Of other paths: every point, told by what is not as at its base.
   std::vector<double> base;          ///< of the points of a unit that is neither in `units` nor the next
   std::vector<double> last;          ///< of the points of a simplex's last vertex; empty: it has none
   std::vector<std::uint64_t> units;  ///< that are answered otherwise, ascending
@@ -29,13 +33,15 @@ class BallAsker {
   virtual void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) = 0;
 };
 
-/// Answers whole balls whose points differ from a base in one coordinate, sooner than point by point and with
-/// the same numbers to the bit.
+/// Answers whole balls whose points differ from a base in one coordinate, sooner than point by point: with
+/// the same numbers to the bit, or with sums whose error is no larger.
 class BallPath {
  public:
   virtual ~BallPath() = default;
   /// What it is called in results, in a word.
   virtual std::string name() const = 0;
+  /// What it tells of a ball are sums over it.
+  virtual bool gives_sums() const { return false; }
   /// One that answers such balls; null: they are to be asked for point by point, as all are that are not
   /// BallOptions::one_coordinate(). Safe to call from several threads; it and the ball outlive what is made.
   virtual std::unique_ptr<BallAsker> open(const Ball& ball) const = 0;

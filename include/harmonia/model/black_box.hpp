@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "harmonia/ball/ball.hpp"
-#include "harmonia/core/error.hpp"
 #include "harmonia/core/parallel.hpp"
 #include "harmonia/core/rows.hpp"
 #include "harmonia/core/run.hpp"
@@ -27,9 +26,6 @@ struct PointRequest {
   std::uint64_t unit(std::uint64_t i) const { return order == nullptr ? first + i : order[first + i]; }
   std::uint64_t points() const { return (centre ? 1 : 0) + count * ball->shape().points(); }
 };
-
-/// What is wrong with an answer that is no finite number, to the row itself or to a point around it.
-Error not_finite(const ModelInfo& model, double answer, std::size_t output, bool centre, std::uint64_t row);
 
 /// Asks a model for the points of many balls. Points of several rows are packed into one batch; a point that
 /// differs from its base in one coordinate costs one write, whatever the number of features.
