@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <utility>
 
+#include "harmonia/core/error.hpp"
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/ball_path.hpp"
@@ -245,6 +247,30 @@ TEST(TreeBalls, GammaIsTheSameToTheBit) {
       }
     }
   }
+}
+
+// An answer that is no number is told as it is point by point.
+TEST(TreeBalls, AnswersThatAreNotFiniteAreTheSameError) {
+  TreeEnsemble ensemble = random_trees({.columns = 3, .seed = 14});
+  ensemble.link.kind = TreeLink::Kind::exponential;
+  for (double& leaf : ensemble.leaves) leaf *= 1000;
+  const Matrix<double> x = rows_near(ensemble, 50, 0, 0.1, 15);
+  GammaOptions options;
+  options.ball.kind = BallKind::cross;
+  options.ball.radius = 0.1;
+  const auto message = [&](bool fast) -> std::string {
+    const auto model = make_tree_model(
+        ensemble, {.name = "hot", .kind = "xgboost", .sha256 = "", .simd = best_simd(), .fast_path = fast});
+    harmonia::Run run{.seed = 1, .threads = 1, .ledger = Ledger(), .progress = {}, .stop = {}};
+    try {
+      gamma(*model, x.view(), options, run);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(message(true), message(false));
+  EXPECT_NE(message(true).find("expected finite numbers"), std::string::npos) << message(true);
 }
 
 // A budget is spent as if every point were asked for.
