@@ -78,12 +78,20 @@ Json alert_json(const Alert& alert, const Baseline& baseline) {
   return json;
 }
 
+Json inference_json(const InferenceCounts& counts) {
+  return {{"requests", counts.requests},
+          {"unread", counts.unread},
+          {"last_unread", counts.last_unread},
+          {"dropped_rows", counts.dropped_rows},
+          {"unanswered", counts.unanswered}};
+}
+
 Json model_json(const WatchedModel& model) {
   const Baseline& baseline = *model.baseline;
   const MonitorStatus& status = model.status;
   Json alerts = Json::array();
   for (const Alert& alert : status.alerts) alerts.push_back(alert_json(alert, baseline));
-  return {{"name", model.name},
+  Json json{{"name", model.name},
           {"features", baseline.features.size()},
           {"window", model.options.window},
           {"false_alarms", model.options.detectors.false_alarms},
@@ -104,6 +112,8 @@ Json model_json(const WatchedModel& model) {
           {"baseline", baseline_json(baseline)},
           {"windows", windows_json(status.windows, baseline)},
           {"alerts", std::move(alerts)}};
+  if (model.inference) json["inference"] = inference_json(*model.inference);
+  return json;
 }
 
 }  // namespace
