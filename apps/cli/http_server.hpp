@@ -18,10 +18,10 @@ using HttpField = std::pair<std::string, std::string>;
 
 /// A request to a server of this program.
 struct HttpRequest {
-  std::string method, path;  ///< path: decoded, without the query
-  std::string target;        ///< path and query as they were sent
-  std::string rest;          ///< of the path, what the last '*' of its route stands for
-  std::vector<HttpField> fields;                      ///< all headers as they were sent, in their order
+  std::string method, path;       ///< path: decoded, without the query
+  std::string target;             ///< path and query as they were sent
+  std::string rest;               ///< of the path, what the last '*' of its route stands for
+  std::vector<HttpField> fields;  ///< all headers as they were sent, in their order
   std::map<std::string, std::string> headers, query;  ///< names of headers in lower case; the first of a name
   std::string body;
   std::string client;  ///< address

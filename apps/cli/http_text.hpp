@@ -9,8 +9,8 @@
 
 namespace harmonia {
 
-/// The headers in a request's head, which begins with the request's line and ends with an empty one. None: some
-/// line is not NAME: VALUE without control characters, or does not end with CR LF. Readers that are more
+/// The headers in a request's head, which begins with the request's line and ends with an empty one. None:
+/// some line is not NAME: VALUE without control characters, or does not end with CR LF. Readers that are more
 /// patient disagree about where requests end. [RFC 9112, sections 2.2 and 5]
 std::optional<std::vector<HttpField>> read_fields(std::string_view head);
 

@@ -59,8 +59,8 @@ struct MonitorCommand {
   bool is_sidecar() const { return source == kSidecar || source.starts_with(std::string(kSidecar) + ":"); }
   std::unique_ptr<Sidecar> open_sidecar(const Baseline& baseline, RowStream& stream) const;
   std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
-  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor,
-                                       RowStream& stream, Sidecar* sidecar) const;
+  std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream,
+                                       Sidecar* sidecar) const;
   std::vector<std::unique_ptr<AlertSink>> open_sinks() const;
 };
 
@@ -130,7 +130,8 @@ KafkaTopic MonitorCommand::topic(const std::string& address) const {
   return topic;
 }
 
-// sidecar: or sidecar:http://HOST:PORT/v2/models/NAME, if MODEL is not at the server that inference is passed to.
+// sidecar: or sidecar:http://HOST:PORT/v2/models/NAME, if MODEL is not at the server that inference is passed
+// to.
 std::unique_ptr<Sidecar> MonitorCommand::open_sidecar(const Baseline& baseline, RowStream& stream) const {
   if (!is_sidecar()) return nullptr;
   SidecarOptions how;

@@ -144,7 +144,8 @@ class MonitorServer::Site {
     add("GET", "/healthz", everybody, &Site::health);
     add("GET", "/readyz", everybody, &Site::readiness);
     add("GET", "/openapi.json", everybody, &Site::api);
-    if (options_.sidecar != nullptr) std::ranges::move(options_.sidecar->routes(), std::back_inserter(routes));
+    if (options_.sidecar != nullptr)
+      std::ranges::move(options_.sidecar->routes(), std::back_inserter(routes));
     return routes;
   }
 
@@ -382,7 +383,11 @@ MonitorServer::MonitorServer(const MonitorServerOptions& options, std::vector<Se
   http.host = options.host;
   http.port = options.port;
   http.limits = options.limits;
-  if (options.sidecar != nullptr) http.limits.body = std::max(http.limits.body, kLongestInference);
+  if (options.sidecar != nullptr) {  // its clients are services, which keep connections for later
+    http.limits.body = std::max(http.limits.body, kLongestInference);
+    http.limits.connections = std::max<std::size_t>(http.limits.connections, 512);
+    http.limits.idle_seconds = std::max(http.limits.idle_seconds, 60.0);
+  }
   http.headers = {{"Cache-Control", "no-store"},
                   {"X-Content-Type-Options", "nosniff"},
                   {"X-Frame-Options", "DENY"},

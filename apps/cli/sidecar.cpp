@@ -32,13 +32,13 @@ HttpReply protocol_error(int status, std::string_view message) {
   return reply;
 }
 
-// Sentences, one in ten seconds at most.
+// Sentences, one a minute at most.
 class SeldomNote {
  public:
   explicit SeldomNote(std::function<void(const std::string&)> note) : note_(std::move(note)) {}
 
   void say(const std::string& line) {
-    constexpr std::chrono::seconds kSilence{10};
+    constexpr std::chrono::minutes kSilence{1};
     {
       const std::lock_guard lock(mutex_);
       if (said_ && Clock::now() - *said_ < kSilence) return;
@@ -55,9 +55,8 @@ class SeldomNote {
 
 std::string header_of(const std::vector<HttpHeader>& headers, std::string_view name) {
   for (const auto& [key, value] : headers) {
-    if (std::ranges::equal(key, name, [](unsigned char a, unsigned char b) {
-          return std::tolower(a) == std::tolower(b);
-        }))
+    if (std::ranges::equal(
+            key, name, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); }))
       return value;
   }
   return {};
@@ -178,36 +177,39 @@ class Sidecar::Parts {
   }
 
   void measure(const std::string& body, const std::vector<HttpHeader>& headers) {
-    ++requests_;
-    StreamBatch batch;
     try {
-      batch = read(body, headers);
+      offer(read(body, headers));
     } catch (const std::exception& error) {  // of whatever kind: nothing fails but the reading
       ++unread_;
       unreadable_.say(fmt::format("an inference request cannot be measured: {}", error.what()));
       const std::lock_guard lock(mutex_);
       last_unread_ = error.what();
-      return;
     }
+    ++requests_;  // last: who sees it counted sees what became of it
+  }
+
+  void offer(StreamBatch batch) {
     const std::size_t rows = batch.next;
     if (options_.offer(std::move(batch))) return;
     const std::uint64_t dropped = dropped_rows_ += rows;
-    full_.say(fmt::format("rows come faster than they are measured, and too many wait: {} left out so far; "
-                          "a smaller --share or more --threads may help",
-                          counted(dropped, "row")));
+    full_.say(
+        fmt::format("rows of inference come faster than they are measured, and too many wait: {} left "
+                    "out so far; a smaller --share helps",
+                    counted(dropped, "row")));
   }
 
   StreamBatch read(const std::string& body, const std::vector<HttpHeader>& headers) const {
     const std::string packed = header_of(headers, "content-encoding");
     if (!packed.empty() && packed != "identity")
-      throw Error(ErrorCode::model, fmt::format("the request's Content-Encoding is {}; expected none",
-                                                in_quotes(packed)));
+      throw Error(ErrorCode::model,
+                  fmt::format("the request's Content-Encoding is {}; expected none", in_quotes(packed)));
     std::optional<std::size_t> json_bytes;
     if (const std::string length = header_of(headers, "inference-header-content-length"); !length.empty()) {
       const std::optional<double> bytes = read_number(length);
       if (!bytes || !(*bytes >= 0 && *bytes <= static_cast<double>(body.size())))
-        throw Error(ErrorCode::model, fmt::format("Inference-Header-Content-Length is {}; expected at most {}",
-                                                  in_quotes(length), body.size()));
+        throw Error(ErrorCode::model,
+                    fmt::format("Inference-Header-Content-Length is {}; expected at most {}",
+                                in_quotes(length), body.size()));
       json_bytes = static_cast<std::size_t>(*bytes);
     }
     return read_inference_rows(body, json_bytes, options_.features, options_.model);

@@ -26,9 +26,10 @@ struct SidecarOptions {
 /// The longest body of an inference request, in bytes; as much again is held while it is passed on.
 constexpr std::size_t kLongestInference = std::size_t{64} << 20;
 
-/// Passes the requests of the Open Inference Protocol, version 2, on to a model server, and its answers back as
-/// they are. The rows of inference requests for the watched model that were answered with success are offered
-/// afterwards; nothing that becomes of them changes an answer. An address without a version watches all of them.
+/// Passes the requests of the Open Inference Protocol, version 2, on to a model server, and its answers back
+/// as they are. The rows of inference requests for the watched model that were answered with success are
+/// offered afterwards; nothing that becomes of them changes an answer. An address without a version watches
+/// all of them.
 class Sidecar {
  public:
   /// Throws Error(usage) for an address that cannot be used.

@@ -182,8 +182,7 @@ std::vector<double> list_of(const Json& tensor, const std::vector<std::int64_t>&
                             const std::string& datatype, const Writer& writer) {
   const auto& [model, message] = writer;
   const Json& data = member(tensor, "data");
-  if (!data.is_array())
-    fail(model, fmt::format("{}'s data is {}; expected a list", message, text_of(data)));
+  if (!data.is_array()) fail(model, fmt::format("{}'s data is {}; expected a list", message, text_of(data)));
   std::vector<double> values;
   flatten(data, dimensions.size(), datatype == "FP32", values, writer);
   const std::optional<std::size_t> expected = product_of(dimensions);
@@ -219,13 +218,12 @@ constexpr BinaryType binary_type(std::string_view name) {
   return {name, sizeof(T), numbers_of<T>};
 }
 
-constexpr std::array kBinaryTypes{
-    binary_type<float>("FP32"),           binary_type<double>("FP64"),
-    binary_type<std::int8_t>("INT8"),     binary_type<std::int16_t>("INT16"),
-    binary_type<std::int32_t>("INT32"),   binary_type<std::int64_t>("INT64"),
-    binary_type<std::uint8_t>("UINT8"),   binary_type<std::uint16_t>("UINT16"),
-    binary_type<std::uint32_t>("UINT32"), binary_type<std::uint64_t>("UINT64"),
-    binary_type<std::uint8_t>("BOOL")};
+constexpr std::array kBinaryTypes{binary_type<float>("FP32"),           binary_type<double>("FP64"),
+                                  binary_type<std::int8_t>("INT8"),     binary_type<std::int16_t>("INT16"),
+                                  binary_type<std::int32_t>("INT32"),   binary_type<std::int64_t>("INT64"),
+                                  binary_type<std::uint8_t>("UINT8"),   binary_type<std::uint16_t>("UINT16"),
+                                  binary_type<std::uint32_t>("UINT32"), binary_type<std::uint64_t>("UINT64"),
+                                  binary_type<std::uint8_t>("BOOL")};
 
 // The numbers of a tensor that was sent as bytes.
 std::vector<double> numbers_in(std::string_view bytes, std::size_t count, const std::string& datatype,
@@ -326,7 +324,8 @@ InferenceRows parse_inference_request(std::string_view body, std::optional<std::
                                       std::size_t width, const std::string& model) {
   const Writer writer{model, "the request"};
   if (json_bytes && *json_bytes > body.size()) {
-    fail(model, fmt::format("the request has {} bytes; its header says {} of JSON", body.size(), *json_bytes));
+    fail(model,
+         fmt::format("the request has {} bytes; its header says {} of JSON", body.size(), *json_bytes));
   }
   const std::string_view binary = json_bytes ? body.substr(*json_bytes) : std::string_view();
   const Json json = parse_object(body.substr(0, body.size() - binary.size()), model, writer.message);
