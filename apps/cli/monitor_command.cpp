@@ -130,8 +130,7 @@ KafkaTopic MonitorCommand::topic(const std::string& address) const {
   return topic;
 }
 
-// sidecar: or sidecar:http://HOST:PORT/v2/models/NAME, if MODEL is not at the server that inference is passed
-// to.
+// sidecar, or sidecar:http://HOST:PORT/v2/models/NAME where inference is passed on to another one than MODEL.
 std::unique_ptr<Sidecar> MonitorCommand::open_sidecar(const Baseline& baseline, RowStream& stream) const {
   if (!is_sidecar()) return nullptr;
   SidecarOptions how;
@@ -350,7 +349,8 @@ Side-car: clients of a model server that speaks the Open Inference Protocol v2 a
 GET /v2, /v2/health/*, /v2/models/NAME[/versions/V][/ready] and POST …/infer are passed on, with the clients' own
 credentials, and answered as the server answers; without an answer within --timeout they get 504, without a
 connection 502. Rows of inference that was answered with success are measured afterwards, and left out when too many
-wait; the counts say how many. Gamma takes many evaluations a row: they go to MODEL itself. A MODEL that is a
+wait; the counts say how many. They are read of requests for NAME with one input of numbers, [rows, …], its values in
+the order of the baseline's features. Gamma takes many evaluations a row: they go to MODEL itself. A MODEL that is a
 server shares its capacity with the clients (--share and --calls-per-second bound that); a file of the same
 model does not. --header is sent with these evaluations alone. Everybody who reaches --listen may ask for inference.
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -53,13 +55,15 @@ class SeldomNote {
   std::optional<Clock::time_point> said_;
 };
 
+// name: in lower case.
+bool is_named(const HttpHeader& header, std::string_view name) {
+  return std::ranges::equal(header.first, name, {}, [](unsigned char c) { return std::tolower(c); });
+}
+
 std::string header_of(const std::vector<HttpHeader>& headers, std::string_view name) {
-  for (const auto& [key, value] : headers) {
-    if (std::ranges::equal(
-            key, name, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); }))
-      return value;
-  }
-  return {};
+  const auto found =
+      std::ranges::find_if(headers, [&](const HttpHeader& header) { return is_named(header, name); });
+  return found == headers.end() ? std::string() : found->second;
 }
 
 // By which a side-car knows requests again that come back to it. [RFC 9110, section 7.6.3]
@@ -142,8 +146,9 @@ class Sidecar::Parts {
     HttpReply reply;
     reply.passed_on = true;
     reply.status = answer->status();
-    reply.type.clear();
+    reply.type = header_of(answer->headers(), "content-type");
     reply.headers = passed_on(answer->headers());
+    std::erase_if(reply.headers, [](const HttpHeader& header) { return is_named(header, "content-type"); });
     if (head_alone) {
       if (std::string length = header_of(answer->headers(), "content-length"); !length.empty())
         reply.headers.emplace_back("Content-Length", std::move(length));
@@ -151,8 +156,6 @@ class Sidecar::Parts {
     bool more = true;
     while (more && reply.body.size() <= kReadWhole) more = answer->read(reply.body);
     if (!more) return reply;
-    reply.type = header_of(reply.headers, "content-type");
-    std::erase_if(reply.headers, [](const HttpHeader& h) { return header_of({h}, "content-type") != ""; });
     if (reply.type.empty()) reply.type = "application/octet-stream";
     reply.next = [rest = std::shared_ptr<UpstreamAnswer>(std::move(answer)),
                   first = std::move(reply.body)]() mutable -> std::optional<std::string> {
