@@ -32,7 +32,6 @@ struct Turn {
   httplib::Request* request = nullptr;
   bool answered = false;  // by us, and not by httplib
   bool closing = false;   // the connection ends after the answer
-  std::function<void()> after;
 };
 
 // Leads from httplib's request to its turn: put into the member `progress`, of which servers have no use.
@@ -268,7 +267,6 @@ class HttpServer::Listener final : public httplib::Server {
         request.ranges.clear();
         request.progress = TurnLink{&turn};
       });
-      if (turn.after) turn.after();
       goes_on = done && turn.answered && !client_closes && !turn.closing;
     }
     return true;
@@ -297,7 +295,6 @@ class HttpServer::Listener final : public httplib::Server {
       reply = http_error(500, error.what());
     }
     if (!whole) close_after(turn);  // what is left of the body is no request
-    turn.after = reply.after;
     write(request, reply, response);
   }
 

@@ -43,8 +43,6 @@ struct HttpReply {
   /// Instead of a body: the next piece, again and again. Waits itself, about half a second at most. Empty:
   /// nothing new; none: that was all. Throws Error to break the answer off.
   std::function<std::optional<std::string>()> next;
-  /// Called once the answer was sent, or could not be; the client's next request on its connection waits.
-  std::function<void()> after;
 };
 
 /// A reply {"error": {"message": …}}.

@@ -7,10 +7,14 @@
 #include <atomic>
 #include <cctype>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "harmonia/core/error.hpp"
@@ -66,6 +70,52 @@ std::string header_of(const std::vector<HttpHeader>& headers, std::string_view n
   return found == headers.end() ? std::string() : found->second;
 }
 
+// An inference request whose rows are to be read.
+struct Inference {
+  std::string body;
+  std::vector<HttpHeader> headers;
+};
+
+// Hands requests to a thread of its own, one after another. Some bytes of them wait at most.
+class ReadingThread {
+ public:
+  explicit ReadingThread(std::function<void(const Inference&)> read)
+      : read_(std::move(read)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+  // False: too many wait.
+  bool add(Inference request) {
+    constexpr std::size_t kMost = kLongestInference;  // a request of this length is taken if none waits
+    const std::lock_guard lock(mutex_);
+    const std::size_t size = request.body.size();
+    if (!waiting_.empty() && bytes_ + size > kMost) return false;
+    bytes_ += size;
+    waiting_.push_back(std::move(request));
+    entered_.notify_one();
+    return true;
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (entered_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
+      const Inference request = std::move(waiting_.front());
+      waiting_.pop_front();
+      bytes_ -= request.body.size();
+      lock.unlock();
+      read_(request);
+      lock.lock();
+      if (stop.stop_requested()) return;
+    }
+  }
+
+  std::function<void(const Inference&)> read_;
+  std::mutex mutex_;
+  std::condition_variable_any entered_;
+  std::deque<Inference> waiting_;
+  std::size_t bytes_ = 0;
+  std::jthread thread_;  // last: it uses the others
+};
+
 // By which a side-car knows requests again that come back to it. [RFC 9110, section 7.6.3]
 std::string own_name() {
   std::random_device device;
@@ -82,7 +132,8 @@ class Sidecar::Parts {
         upstream_({address_.server, options.ca_file, options.timeout_seconds}),
         full_(options.note),
         silent_(options.note),
-        unreadable_(options.note) {}
+        unreadable_(options.note),
+        reading_([this](const Inference& request) { measure(request); }) {}
 
   std::vector<HttpRoute> routes() {
     std::vector<HttpRoute> routes;
@@ -124,9 +175,8 @@ class Sidecar::Parts {
     try {
       HttpReply reply = answer_of(upstream_.send(call), request.method == "HEAD");
       if (is_watched(request) && reply.status >= 200 && reply.status < 300) {
-        reply.after = [this, body = std::move(call.body), headers = std::move(call.headers)] {
-          measure(body, headers);
-        };
+        if (!reading_.add({std::move(call.body), std::move(call.headers)}))
+          count_unread("too many requests wait to be read");
       }
       return reply;
     } catch (const UpstreamSilent& error) {
@@ -179,16 +229,21 @@ class Sidecar::Parts {
     });
   }
 
-  void measure(const std::string& body, const std::vector<HttpHeader>& headers) {
+  void measure(const Inference& request) {
     try {
-      offer(read(body, headers));
+      offer(read(request));
+      ++requests_;                           // after the rest: who sees it counted sees what became of it
     } catch (const std::exception& error) {  // of whatever kind: nothing fails but the reading
-      ++unread_;
-      unreadable_.say(fmt::format("an inference request cannot be measured: {}", error.what()));
-      const std::lock_guard lock(mutex_);
-      last_unread_ = error.what();
+      count_unread(error.what());
     }
-    ++requests_;  // last: who sees it counted sees what became of it
+  }
+
+  void count_unread(const std::string& reason) {
+    unreadable_.say(fmt::format("an inference request cannot be measured: {}", reason));
+    const std::lock_guard lock(mutex_);
+    last_unread_ = reason;
+    ++unread_;
+    ++requests_;
   }
 
   void offer(StreamBatch batch) {
@@ -201,7 +256,8 @@ class Sidecar::Parts {
                     counted(dropped, "row")));
   }
 
-  StreamBatch read(const std::string& body, const std::vector<HttpHeader>& headers) const {
+  StreamBatch read(const Inference& request) const {
+    const auto& [body, headers] = request;
     const std::string packed = header_of(headers, "content-encoding");
     if (!packed.empty() && packed != "identity")
       throw Error(ErrorCode::model,
@@ -226,6 +282,7 @@ class Sidecar::Parts {
   mutable std::mutex mutex_;
   std::string last_unread_;
   SeldomNote full_, silent_, unreadable_;
+  ReadingThread reading_;  // last: it uses the others
 };
 
 Sidecar::Sidecar(const SidecarOptions& options) : parts_(std::make_unique<Parts>(options)) {}

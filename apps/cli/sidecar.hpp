@@ -28,8 +28,8 @@ constexpr std::size_t kLongestInference = std::size_t{64} << 20;
 
 /// Passes the requests of the Open Inference Protocol, version 2, on to a model server, and its answers back
 /// as they are. The rows of inference requests for the watched model that were answered with success are
-/// offered afterwards; nothing that becomes of them changes an answer. An address without a version watches
-/// all of them.
+/// read by a thread of its own and offered; nothing that becomes of them changes an answer or keeps it
+/// waiting. An address without a version watches all of them.
 class Sidecar {
  public:
   /// Throws Error(usage) for an address that cannot be used.
