@@ -276,7 +276,6 @@ class HttpServer::Listener final : public httplib::Server {
               const httplib::ContentReader* reader) {
     HttpRequest request = request_of(from);
     Turn& turn = *turn_of(from);
-    turn.answered = true;
     const std::string fault =
         turn.fields ? framing_fault(*turn.fields, reader != nullptr) : "a line of its head is no header";
     const bool has_body = from.has_header("Content-Length") || from.has_header("Transfer-Encoding");
@@ -296,6 +295,7 @@ class HttpServer::Listener final : public httplib::Server {
     }
     if (!whole) close_after(turn);  // what is left of the body is no request
     write(request, reply, response);
+    turn.answered = true;
   }
 
   // read: the body, as the route takes it.
