@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -238,10 +239,13 @@ void print_status(const MonitorStatus& status) {
     fmt::print("the last that was refused or not measurable: {}\n", status.last_refused);
 }
 
-void print_inference(const InferenceCounts& counts) {
-  fmt::print("{} passed on: the rows of {} could not be read; {} left out because too many waited\n",
-             counted(counts.requests, "inference request"), counts.unread,
-             counted(counts.dropped_rows, "row"));
+// kept: rows that were, of those that the side-car brought.
+void print_inference(const InferenceCounts& counts, std::uint64_t kept) {
+  fmt::print(
+      "{} passed on: the rows of {} could not be read; {} left out because too many waited, {} when it "
+      "ended\n",
+      counted(counts.requests, "inference request"), counts.unread, counted(counts.dropped_rows, "row"),
+      counts.rows - std::min(kept, counts.rows));
   if (!counts.last_unread.empty())
     fmt::print("the last that could not be read: {}\n", printable(counts.last_unread, std::string::npos));
 }
@@ -275,6 +279,7 @@ void MonitorCommand::execute() {
   options.detectors.seed = options.seed;
   options.about = monitor_about(model, file.text, options.detectors.false_alarms);
   Monitor monitor(*opened, base.baseline, options, state, run);
+  const std::uint64_t kept_before = monitor.status().rows;
   const std::unique_ptr<RowStream> stream = open_source(base.baseline);
   const std::vector<std::unique_ptr<AlertSink>> sinks = open_sinks();
   const std::unique_ptr<Sidecar> sidecar = open_sidecar(base.baseline, *stream);
@@ -290,7 +295,7 @@ void MonitorCommand::execute() {
   watch(monitor, *stream, listener, stop);
   if (quiet) return;
   print_status(monitor.status());
-  if (sidecar) print_inference(sidecar->counts());
+  if (sidecar) print_inference(sidecar->counts(), monitor.status().rows - kept_before);
 }
 
 void MonitorCommand::merge() const {

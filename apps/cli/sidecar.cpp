@@ -157,7 +157,7 @@ class Sidecar::Parts {
 
   InferenceCounts counts() const {
     const std::lock_guard lock(mutex_);
-    return {requests_, unread_, dropped_rows_, unanswered_, last_unread_};
+    return {requests_, unread_, rows_, dropped_rows_, unanswered_, last_unread_};
   }
 
  private:
@@ -248,7 +248,10 @@ class Sidecar::Parts {
 
   void offer(StreamBatch batch) {
     const std::size_t rows = batch.next;
-    if (options_.offer(std::move(batch))) return;
+    if (options_.offer(std::move(batch))) {
+      rows_ += rows;
+      return;
+    }
     const std::uint64_t dropped = dropped_rows_ += rows;
     full_.say(
         fmt::format("rows of inference come faster than they are measured, and too many wait: {} left "
@@ -278,7 +281,7 @@ class Sidecar::Parts {
   const ModelAddress address_;
   const std::string name_ = own_name();
   Upstream upstream_;
-  std::atomic<std::uint64_t> requests_ = 0, unread_ = 0, dropped_rows_ = 0, unanswered_ = 0;
+  std::atomic<std::uint64_t> requests_ = 0, unread_ = 0, rows_ = 0, dropped_rows_ = 0, unanswered_ = 0;
   mutable std::mutex mutex_;
   std::string last_unread_;
   SeldomNote full_, silent_, unreadable_;

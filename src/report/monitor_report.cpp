@@ -79,11 +79,9 @@ Json alert_json(const Alert& alert, const Baseline& baseline) {
 }
 
 Json inference_json(const InferenceCounts& counts) {
-  return {{"requests", counts.requests},
-          {"unread", counts.unread},
-          {"last_unread", counts.last_unread},
-          {"dropped_rows", counts.dropped_rows},
-          {"unanswered", counts.unanswered}};
+  return {{"requests", counts.requests},         {"unread", counts.unread},
+          {"last_unread", counts.last_unread},   {"rows", counts.rows},
+          {"dropped_rows", counts.dropped_rows}, {"unanswered", counts.unanswered}};
 }
 
 Json model_json(const WatchedModel& model) {

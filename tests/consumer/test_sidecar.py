@@ -195,8 +195,8 @@ def test_answers_are_those_of_the_server_byte_for_byte(server, watch):
     model = monitor.wait_for_rows(1 + 3 + 2 + 500 + 40000)
     monitor.wait(lambda m: m.model()["windows"][-1]["next"] == 40506)
     assert model["rows"] == 40506 and model["refused"] == 0
-    assert model["inference"] == {"requests": 5, "unread": 0, "last_unread": "", "dropped_rows": 0, "unanswered": 0}
-    assert "5 inference requests passed on: the rows of 0 could not be read" in monitor.stop()
+    assert model["inference"] == {"requests": 5, "unread": 0, "last_unread": "", "rows": 40506, "dropped_rows": 0, "unanswered": 0}
+    assert "5 inference requests passed on: the rows of 0 could not be read; 0 rows left out because too many waited, 0 when it ended" in monitor.stop()
 
 
 def test_windows_are_those_of_the_same_rows_sent_to_be_measured(server, watch):
@@ -309,6 +309,7 @@ def test_a_full_queue_leaves_rows_out_and_inference_goes_on(watch, tmp_path):
         dropped = monitor.model()["inference"]["dropped_rows"]
         assert dropped in (180000, 240000, 300000) and monitor.metric("harmonia_inference_rows_dropped_total") == dropped
         assert monitor.model()["rows"] == 0
+        assert monitor.model()["inference"]["rows"] == 360000 - dropped
         (tmp_path / "go").touch()
         model = monitor.wait_for_rows(360000 - dropped)
         assert model["rows"] == 360000 - dropped and model["measured"] > 0

@@ -14,6 +14,7 @@ namespace harmonia {
 struct InferenceCounts {
   std::uint64_t requests = 0;      ///< for the watched model, answered with success
   std::uint64_t unread = 0;        ///< of these, those whose rows could not be read
+  std::uint64_t rows = 0;          ///< of the others, taken to be measured
   std::uint64_t dropped_rows = 0;  ///< rows that were not taken: too many waited to be measured
   std::uint64_t unanswered = 0;    ///< requests of any kind that the model server did not answer
   std::string last_unread;         ///< why, the last time
