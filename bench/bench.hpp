@@ -63,22 +63,28 @@ inline void require(bool right, const std::string& what) {
 /// One line a goal; a goal that is missed is shown, and fails nothing.
 class Goals {
  public:
+  /// Which of the project's goals the lines are of, by number; 0: none.
+  explicit Goals(int number = 0) : number_(number) {}
+  void of(int number) { number_ = number; }
   void at_least(const std::string& what, double goal, double measured) {
-    lines_.push_back(
-        fmt::format("{:<58} >= {:<6g} {:>9.3f}  {}", what, goal, measured, word(measured >= goal)));
+    add(what, ">=", goal, measured, measured >= goal);
   }
   void at_most(const std::string& what, double goal, double measured) {
-    lines_.push_back(
-        fmt::format("{:<58} <= {:<6g} {:>9.3f}  {}", what, goal, measured, word(measured <= goal)));
+    add(what, "<=", goal, measured, measured <= goal);
   }
   void print() const {
-    fmt::print("\n{:<58} {:<9} {:>9}\n", "goal", "", "measured");
+    fmt::print("\n{:<62} {:<9} {:>9}\n", "goal", "", "measured");
     for (const std::string& line : lines_) fmt::print("{}\n", line);
   }
 
  private:
-  static const char* word(bool met) { return met ? "pass" : "short"; }
+  void add(const std::string& what, const char* sign, double goal, double measured, bool met) {
+    const std::string number = number_ > 0 ? fmt::format("{}", number_) : "";
+    lines_.push_back(fmt::format("{:>2}  {:<58} {} {:<6g} {:>9.3f}  {}", number, what, sign, goal, measured,
+                                 met ? "pass" : "short"));
+  }
 
+  int number_;
   std::vector<std::string> lines_;
 };
 

@@ -243,7 +243,7 @@ void compare_all(const std::string& only) {
              "more", "ratio", "ratio");
   fmt::print("{:<44} {:>2} {:>8} {:>6} {:>9} {:>9} {:>8} {:>7} {:>7}\n", "", "th", "points", "batch",
              "ns/point", "ns/point", "ns/point", "wall", "cpu");
-  Goals goals;
+  Goals goals(1);
   const auto run = [&](const Case& what) {
     if (what.name.find(only) == std::string::npos) return;
     if (what.model->info().scalar == Scalar::float32) {

@@ -53,7 +53,7 @@ void compare_all() {
   nlohmann::json result;
   const double start = peak_bytes({"gamma", "fn:f2", "uniform:1", "--radius", "1"}, result);
   fmt::print("start-up takes {:.1f} MB\n", 1e-6 * start);
-  Goals goals;
+  Goals goals(10);
   for (const char* ball : {"cross", "simplex+anti", "random-pairs:8"}) {
     for (const int batch : {8, 32}) {
       for (const int threads : {1, 2}) {

@@ -38,7 +38,7 @@ void compare_all() {
     std::string name;
     double goal;
   };
-  Goals goals;
+  Goals goals(9);
   for (const Path& path :
        {Path{Simd::scalar, "scalar", 0}, Path{Simd::avx2, "AVX2", 7}, Path{Simd::avx512, "AVX-512", 11}}) {
     if (static_cast<int>(path.simd) > static_cast<int>(best_simd())) continue;

@@ -70,7 +70,7 @@ void run(int repeats, double precision) {
       {"cone of 80 degrees", "cone", {{"angle", 80}}, 0, .569338, .02},
       {"half-space", "half-space", {{"d", 1}}, 0, 1.906939, .04}};
   for (Case& what : cases) what.precision = precision > 0 ? precision : what.precision;
-  Goals goals;
+  Goals goals(11);
   fmt::print("{:<40} {:>18} {:>24}\n", "", "ours: calls, error", "bracketing: calls, error");
   for (const Case& what : cases) {
     const Accuracy ours = accuracy(what, repeats, false), theirs = accuracy(what, repeats, true);

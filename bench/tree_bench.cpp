@@ -1,5 +1,6 @@
 // Goal 4: our tree evaluator against XGBoost's own batched predictor on the same boosters and rows, one
-// thread. `bench/tree_models.py FOLDER` trains the boosters; FOLDER is the argument (default: bench-models
+// thread. Goals 2 and 3: all points of a ball in row-evals, which are what one of many rows costs that
+// evaluator. `bench/tree_models.py FOLDER` trains the boosters; FOLDER is the argument (default: bench-models
 // beside build/).
 
 #include <dlfcn.h>
@@ -10,10 +11,14 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench.hpp"
+#include "harmonia/data/memory_source.hpp"
 #include "harmonia/data/row_source.hpp"
+#include "harmonia/measure/gamma.hpp"
+#include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 
 namespace harmonia::bench {
@@ -21,6 +26,8 @@ namespace {
 
 constexpr int kRepeats = 7;
 constexpr double kMarginError = 1e-5;
+constexpr std::size_t kCheckedRows = 64;  // by both ways, before anything is timed
+constexpr std::size_t kTogether = 64;     // rows a call of the fast path
 
 // What we use of XGBoost's C interface, from the library that its Python package brings.
 class XgBoost {
@@ -88,6 +95,18 @@ Matrix<float> rows_of(const std::filesystem::path& path) {
   return x;
 }
 
+// The fast path's gamma is that of asking point by point.
+void expect_same(const Model& fast, const Model& slow, MatrixView<const double> x,
+                 const GammaOptions& options) {
+  Run one, other;
+  const GammaResult a = gamma(fast, x, options, one), b = gamma(slow, x, options, other);
+  for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    require(a.rows[i].gamma == b.rows[i].gamma,
+            fmt::format("row {}: gamma {} by the fast path, {} without", i, a.rows[i].gamma.value_or(-1),
+                        b.rows[i].gamma.value_or(-1)));
+  }
+}
+
 struct Shape {
   std::size_t features, trees;
   int depth;
@@ -127,6 +146,60 @@ void compare(const std::filesystem::path& folder, const XgBoost& xgboost, const 
   }
 }
 
+// All points of the balls around all rows: through the fast path itself, and through gamma().
+void balls(const std::filesystem::path& folder, const Shape& shape, Goals& goals) {
+  const auto file = folder / fmt::format("trees_{}_{}_{}.ubj", shape.features, shape.trees, shape.depth);
+  const Matrix<float> rows = rows_of(folder / fmt::format("rows_{}.npy", shape.features));
+  const TreeEnsemble ensemble = read_xgboost(read(file), file.string());
+  const auto open = [&](bool fast) {
+    return make_tree_model(
+        ensemble,
+        {.name = file.string(), .kind = "xgboost", .sha256 = "", .margin = true, .fast_path = fast});
+  };
+  const auto model = open(true), slow = open(false);
+  Matrix<double> x(rows.rows(), rows.columns());
+  for (std::size_t i = 0; i < x.rows(); ++i) std::copy_n(rows.row(i), x.columns(), x.row(i));
+  Matrix<double> y(x.rows(), 1);
+  struct Case {
+    BallKind kind;
+    double radius, goal;
+  };
+  for (const Case& each : {Case{BallKind::cross, 0.01, 1.3}, Case{BallKind::cross, 0.1, 2},
+                           Case{BallKind::cross, 0.3, 3.5}, Case{BallKind::simplex_pairs, 0.1, 3}}) {
+    GammaOptions options;
+    options.ball.kind = each.kind;
+    options.ball.radius = each.radius;
+    expect_same(*model, *slow, x.view().slice(0, kCheckedRows), options);
+    const Ball ball(options.ball, {}, 1);
+    std::vector<RowBall> around;
+    std::vector<const RowBall*> asked;
+    for (std::size_t i = 0; i < x.rows(); ++i)
+      around.emplace_back(ball, std::span<const double>(x.row(i), x.columns()), i);
+    for (const RowBall& row : around) asked.push_back(&row);
+    std::vector<BallAnswer> answers(kTogether);
+    const auto asker = model->ball_path()->open(ball);
+    const auto all_points = [&] {
+      for (std::size_t first = 0; first < asked.size(); first += kTogether)
+        asker->evaluate(std::span(asked).subspan(first, kTogether), answers);
+    };
+    const auto all_rows = [&] { model->evaluate(std::as_const(rows).view(), y.view()); };
+    const auto whole = [&] {
+      Run run{.seed = 1, .threads = 1, .ledger = Ledger(), .progress = {}, .stop = {}};
+      const auto data = make_memory_source(x.view());
+      gamma(*model, *data, options, run, [](const GammaRow&) {});
+    };
+    const TwoSides points = time_in_turn(kRepeats, all_points, all_rows);
+    const TwoSides gammas = time_in_turn(kRepeats, whole, all_rows);
+    const std::string what = fmt::format("{} features, {} trees, depth {}, {}, r = {}", shape.features,
+                                         shape.trees, shape.depth, ball_name(options.ball), each.radius);
+    goals.of(each.kind == BallKind::cross ? 2 : 3);
+    goals.at_most(what, each.goal, points.ours.processor / points.theirs.processor);
+    fmt::print("{:<70} {:6.2f} row-evals, gamma() {:6.2f}\n", what,
+               points.ours.processor / points.theirs.processor,
+               gammas.ours.processor / gammas.theirs.processor);
+  }
+}
+
 }  // namespace
 
 void run(const std::filesystem::path& folder) {
@@ -137,10 +210,14 @@ void run(const std::filesystem::path& folder) {
     return;
   }
   const XgBoost xgboost(library);
-  Goals goals;
+  Goals goals(4);
   for (const Shape& shape :
        {Shape{100, 200, 6}, Shape{100, 1000, 6}, Shape{100, 200, 8}, Shape{1000, 200, 6}}) {
     compare(folder, xgboost, shape, goals);
+  }
+  for (const Shape& shape : {Shape{10, 200, 6}, Shape{100, 200, 6}, Shape{100, 1000, 6}, Shape{1000, 200, 6},
+                             Shape{1000, 1000, 6}}) {
+    balls(folder, shape, goals);
   }
   goals.print();
 }

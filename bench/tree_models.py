@@ -7,7 +7,7 @@ import numpy as np
 import xgboost as xgb
 from sklearn.datasets import make_classification
 
-SHAPES = [(100, 200, 6), (100, 1000, 6), (100, 200, 8), (1000, 200, 6)]  # features, trees, depth
+SHAPES = [(10, 200, 6), (100, 200, 6), (100, 1000, 6), (100, 200, 8), (1000, 200, 6), (1000, 1000, 6)]  # features, trees, depth
 TRAINING_ROWS = 8000
 TEST_ROWS = 2048
 
@@ -21,7 +21,7 @@ def main(folder: Path) -> None:
         if not missing:
             continue
         x, y = make_classification(
-            TRAINING_ROWS + TEST_ROWS, features, n_informative=features // 3, n_redundant=0, n_clusters_per_class=8,
+            TRAINING_ROWS + TEST_ROWS, features, n_informative=max(features // 3, 4), n_redundant=0, n_clusters_per_class=8,
             flip_y=0.02, random_state=1,
         )
         x = ((x - x.mean(0)) / x.std(0)).astype(np.float32)

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "gamma_flags.hpp"
 #include "harmonia/core/atomic_file.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/model/logit_model.hpp"
 #include "harmonia/report/baseline_file.hpp"
+#include "harmonia/report/map_report.hpp"
 #include "interrupt.hpp"
 #include "measuring.hpp"
 #include "options.hpp"
@@ -23,9 +26,12 @@ struct BaselineCommand {
   RunOptions run;
   GammaFlags flags;
   BaselineOptions options;
-  std::string out, line;
+  std::string out, line, map_file;
 
   void execute();
+
+ private:
+  std::optional<SavedMap> read_asked_map();
 };
 
 // The rows themselves, read once more: gamma() keeps none.
@@ -53,10 +59,21 @@ void check_asked(const GammaOptions& asked) {
               "predicted or norm");
 }
 
+// Everything that says how gamma is measured comes from the map.
+std::optional<SavedMap> BaselineCommand::read_asked_map() {
+  if (map_file.empty()) return std::nullopt;
+  SavedMap map = read_map(read_result_file(map_file));
+  flags.with_radius = false;
+  subject.model_options.margin = map.margin;
+  subject.model_options.output_name = map.model_output;
+  return map;
+}
+
 void BaselineCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
-  check_paths(run, subject, {subject.model}, out);
+  check_paths(run, subject, {subject.model, map_file}, out);
+  const std::optional<SavedMap> map = read_asked_map();
   complete(flags, subject);
   check_asked(asked_options(flags));
   subject.model_options.stop = stop;
@@ -67,6 +84,13 @@ void BaselineCommand::execute() {
   BaselineRun done;
   done.options = options;
   done.record = asked_record(flags, subject, what, line);
+  if (map) {
+    done.record.options = map->gamma;
+    done.record.options.batch = flags.options.batch;
+    done.record.scale = map->scale;
+    done.record.has_schema = !map->gamma.schema.empty();
+    done.log_probabilities = map->probabilities;
+  }
   if (run.dry_run) {
     return print_forecast(what, done.record.options, {subject.model}, 1, subject.model_options, run);
   }
@@ -75,6 +99,9 @@ void BaselineCommand::execute() {
   if (!what.model) what.model = open_asked_model(subject.model, subject.model_options, subject, what);
   state.ledger.spend(what.model->info().example_rows);
   done.record.model = what.model->info();
+  // It refuses a model without classes; where outputs are logits, they are those of the model itself.
+  const std::unique_ptr<Model> logits = map ? make_logit_model(*what.model, map->probabilities) : nullptr;
+  const Model& model = done.log_probabilities ? *logits : *what.model;
   AtomicFile file(out);  // a folder that cannot be written to is found at once
   std::vector<GammaRow> rows;
   const auto keep = [&](const GammaRow& row) {
@@ -82,7 +109,7 @@ void BaselineCommand::execute() {
     rows.back().x = {};
   };
   done.summary =
-      measured(run, state, [&] { return gamma(*what.model, *what.data, done.record.options, state, keep); });
+      measured(run, state, [&] { return gamma(model, *what.data, done.record.options, state, keep); });
   if (const std::size_t left = done.summary.outcomes[static_cast<std::size_t>(Outcome::budget)]; left > 0) {
     throw Error(ErrorCode::usage,
                 fmt::format("--max-evaluations {} is enough for {} of {}; a baseline needs all of them",
@@ -93,7 +120,12 @@ void BaselineCommand::execute() {
                                 subject.seed, options);
   done.evaluations = state.ledger.spent();
   done.record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (const std::string& sentence : scale_warnings(subject, what)) done.summary.warnings.push_back(sentence);
+  if (!map) {
+    for (const std::string& sentence : scale_warnings(subject, what))
+      done.summary.warnings.push_back(sentence);
+  } else if (const std::optional<std::string> sentence = other_model(*map, done.record.model)) {
+    done.summary.warnings.push_back(*sentence);
+  }
   file.write(baseline_json(done));
   file.commit();
   if (run.quiet) return;
@@ -116,6 +148,15 @@ void add_baseline_command(CLI::App& program, int argc, char** argv) {
   add_subject_options(app, command->subject);
   add_gamma_flags(app, command->flags, true);
   BaselineOptions& options = command->options;
+  CLI::Option* map = app.add_option("--map", command->map_file,
+                                    "result of harmonia map: measure gamma as it did, for harmonia monitor "
+                                    "--map")
+                         ->type_name("FILE")
+                         ->group("Baseline");
+  for (const char* other :
+       {"--radius", "--ball", "--average", "--sample", "--precision", "--floor", "--paper", "--confidence",
+        "--output", "--model-output", "--margin", "--schema", "--scale", "--pixel-range"})
+    map->excludes(other);
   app.add_option("--regions", options.partition.regions,
                  "regions of feature space in which gamma differs, at most [16]")
       ->check(CLI::Range(1, 1000))
@@ -138,6 +179,7 @@ void add_baseline_command(CLI::App& program, int argc, char** argv) {
   harmonia baseline fn:f4?n=10 uniform:1000 --radius 1 -o base.json
   harmonia baseline fraud.onnx rows.csv --id customer --radius 0.1 --scale std -o base.json
   harmonia baseline fraud.json rows.csv --radius 0.1 --scale std --sample 16 --regions 8 -o base.json
+  harmonia baseline fraud.onnx rows.csv --map map.json -o base.json
 
 Take rows that the model has not been trained on, from a time when all was well. Regions are learned from a share
 of them, and gamma's distribution in each is taken from the others, so that these and the rows of a stream without

@@ -15,13 +15,16 @@
 #include "harmonia/core/atomic_file.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/model/logit_model.hpp"
 #include "harmonia/monitor/alert_sink.hpp"
 #include "harmonia/monitor/kafka.hpp"
 #include "harmonia/monitor/monitor.hpp"
 #include "harmonia/monitor/pushed_rows.hpp"
 #include "harmonia/monitor/text_stream.hpp"
 #include "harmonia/report/baseline_file.hpp"
+#include "harmonia/report/map_report.hpp"
 #include "harmonia/report/merge_report.hpp"
+#include "harmonia/report/monitor_map.hpp"
 #include "harmonia/report/monitor_report.hpp"
 #include "interrupt.hpp"
 #include "key_flags.hpp"
@@ -38,14 +41,17 @@ constexpr const char* kPushed = "http";
 constexpr std::string_view kKafka = "kafka:";
 constexpr std::string_view kSidecar = "sidecar";
 
+using AlertSinks = std::vector<std::unique_ptr<AlertSink>>;
+
 struct MonitorCommand {
-  std::string model, baseline_file, source = "-", form = "any", id = "id", state = "monitor.db";
+  std::string model, baseline_file, map_file, source = "-", form = "any", id = "id", state = "monitor.db";
   std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
   std::string kafka_settings;
   std::vector<std::string> webhook_headers, merged;
   KeyFlags read_key_flags{.option = "--read-key", .variable = {}, .file = {}};
   KeyFlags ingest_key_flags{.option = "--ingest-key", .variable = {}, .file = {}};
   bool once = false, quiet = false;
+  double webhook_timeout = WebhookOptions{}.timeout_seconds;
   std::size_t threads = 0;
   ModelOptions model_options;
   MonitorOptions options;
@@ -56,13 +62,14 @@ struct MonitorCommand {
   void check() const;
   void merge() const;
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
+  std::string read_asked_map(const SavedBaseline& base, const ModelInfo& opened);
   KafkaTopic topic(const std::string& address) const;
   bool is_sidecar() const { return source == kSidecar || source.starts_with(std::string(kSidecar) + ":"); }
   std::unique_ptr<Sidecar> open_sidecar(const Baseline& baseline, RowStream& stream) const;
-  std::unique_ptr<RowStream> open_source(const Baseline& baseline) const;
+  std::unique_ptr<RowStream> open_source(const Baseline& baseline, const Monitor& monitor) const;
   std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream,
-                                       Sidecar* sidecar) const;
-  std::vector<std::unique_ptr<AlertSink>> open_sinks() const;
+                                       const AlertSinks& sinks, Sidecar* sidecar) const;
+  AlertSinks open_sinks() const;
 };
 
 // Lines of different threads stay whole.
@@ -81,7 +88,11 @@ void MonitorCommand::check() const {
   if (alerts_file == "-" && !quiet)
     throw Error(ErrorCode::usage,
                 "--alerts - writes JSON lines to standard output; expected --quiet with it");
-  check_files({state, alerts_file}, {baseline_file, model, source});
+  if ((source.starts_with(kKafka) || !alerts_topic.empty()) && !has_kafka())
+    throw Error(ErrorCode::usage,
+                "this build has no Kafka: librdkafka was not found when it was made; expected another "
+                "source, or a build with librdkafka-dev");
+  check_files({state, alerts_file}, {baseline_file, map_file, model, source});
 }
 
 std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
@@ -99,6 +110,16 @@ std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
   if (!opened->info().warning.empty()) say("warning: " + opened->info().warning);
   if (const std::optional<std::string> other = other_model(base, opened->info())) say("warning: " + *other);
   return opened;
+}
+
+// Takes the map into the options; what of its file the state keeps. Nothing without one.
+std::string MonitorCommand::read_asked_map(const SavedBaseline& base, const ModelInfo& opened) {
+  if (map_file.empty()) return {};
+  const ResultFile file = read_result_file(map_file);
+  const SavedMap map = read_map(file);
+  options.map = monitor_map(map, map_file, base, baseline_file);
+  if (const std::optional<std::string> other = other_model(map, opened)) say("warning: " + *other);
+  return map_without_rows(file);
 }
 
 // Lines of NAME=VALUE; a line that begins with # is none. In a file, because there are passwords in it.
@@ -150,7 +171,8 @@ std::unique_ptr<Sidecar> MonitorCommand::open_sidecar(const Baseline& baseline, 
   return std::make_unique<Sidecar>(how);
 }
 
-std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline) const {
+std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline,
+                                                       const Monitor& monitor) const {
   if (source == kPushed || is_sidecar()) return std::make_unique<PushedRows>();
   const RowForm rows = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
   if (source.starts_with(kKafka)) {
@@ -163,11 +185,13 @@ std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline)
   how.follow = !once;
   how.note = say;
   if (source == "-") return open_input_stream(STDIN_FILENO, "standard input", baseline.features, how);
+  how.marks = monitor.marks();
   return open_growing_file(source, baseline.features, how);
 }
 
 std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, const Monitor& monitor,
-                                                     RowStream& stream, Sidecar* sidecar) const {
+                                                     RowStream& stream, const AlertSinks& sinks,
+                                                     Sidecar* sidecar) const {
   if (listen.empty()) return nullptr;
   const ListenAddress address = read_listen_address(listen);
   MonitorServerOptions how;
@@ -178,6 +202,11 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   how.log = say;
   how.id = id;
   how.not_ready = [&monitor] { return monitor.status().unsaved; };
+  how.sinks = [&sinks] {
+    std::vector<SinkStatus> all;
+    for (const std::unique_ptr<AlertSink>& sink : sinks) all.push_back(sink->status());
+    return all;
+  };
   how.sidecar = sidecar;
   PushRows push;
   if (auto* const pushed = dynamic_cast<PushedRows*>(&stream); pushed != nullptr && sidecar == nullptr)
@@ -201,14 +230,15 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   return server;
 }
 
-std::vector<std::unique_ptr<AlertSink>> MonitorCommand::open_sinks() const {
+AlertSinks MonitorCommand::open_sinks() const {
   AlertSinkOptions how;
   how.note = say;
-  std::vector<std::unique_ptr<AlertSink>> sinks;
+  AlertSinks sinks;
   if (!alerts_file.empty()) sinks.push_back(open_line_sink(alerts_file, how));
   if (!webhook.empty()) {
     WebhookOptions post;
     post.headers = webhook_headers;
+    post.timeout_seconds = webhook_timeout;
     sinks.push_back(open_webhook(webhook, post, how));
   }
   if (!alerts_topic.empty()) sinks.push_back(open_kafka_sink(topic(alerts_topic), how));
@@ -272,18 +302,20 @@ void MonitorCommand::execute() {
   ModelOptions& how = model_options;
   how.stop = stop;
   const std::unique_ptr<Model> opened = open(base);
+  const std::string map = read_asked_map(base, opened->info());
+  const std::unique_ptr<Model> logits = base.log_probabilities ? make_logit_model(*opened, true) : nullptr;
   Run run;
   run.seed = base.baseline.seed;
   run.threads = threads;
   run.stop = stop;
   options.detectors.seed = options.seed;
-  options.about = monitor_about(model, file.text, options.detectors.false_alarms);
-  Monitor monitor(*opened, base.baseline, options, state, run);
+  options.about = monitor_about(model, file.text, map, options.detectors.false_alarms);
+  Monitor monitor(logits ? *logits : *opened, base.baseline, options, state, run);
   const std::uint64_t kept_before = monitor.status().rows;
-  const std::unique_ptr<RowStream> stream = open_source(base.baseline);
-  const std::vector<std::unique_ptr<AlertSink>> sinks = open_sinks();
+  const std::unique_ptr<RowStream> stream = open_source(base.baseline, monitor);
+  const AlertSinks sinks = open_sinks();
   const std::unique_ptr<Sidecar> sidecar = open_sidecar(base.baseline, *stream);
-  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sidecar.get());
+  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks, sidecar.get());
   WatchListener listener;
   listener.note = say;
   listener.alert = [&](const Alert& alert) {
@@ -359,6 +391,11 @@ the order of the baseline's features. Gamma takes many evaluations a row: they g
 server shares its capacity with the clients (--share and --calls-per-second bound that); a file of the same
 model does not. --header is sent with these evaluations alone. Everybody who reaches --listen may ask for inference.
 
+How stable rows are, by a Gamma Map (harmonia map --help):
+  harmonia map fraud.onnx train.csv --radius auto --scale std --json map.json
+  harmonia baseline fraud.onnx rows.csv --map map.json -o base.json
+  harmonia monitor fraud.onnx --baseline base.json --map map.json --source live.csv --listen 127.0.0.1:8078
+
 False alarms: if the rows that come are exchangeable with those of the baseline, the probability that an alert is
 ever raised is at most --false-alarms, over all detectors and regions together; after an alert has ended, the test
 begins again with the full rate. Rows that depend on each other in time, or a baseline that is not like the stream,
@@ -378,6 +415,11 @@ void add_monitor_command(CLI::App& program) {
   const auto above = finite_number("a number above 0", [](double x) { return x > 0; });
   app.add_option("MODEL", c->model, "as for harmonia gamma; the one the baseline is of");
   app.add_option("--baseline", c->baseline_file, "file that harmonia baseline wrote")->type_name("FILE");
+  app.add_option(
+         "--map", c->map_file,
+         "result of harmonia map, which is asked how stable every measured row is, at no further call "
+         "of the model; needs a baseline made with the same --map")
+      ->type_name("FILE");
   app.add_option(
          "--source", c->source,
          "where rows come from: - (standard input), FILE (which may grow), kafka:HOST:PORT/TOPIC, http "
@@ -425,6 +467,10 @@ void add_monitor_command(CLI::App& program) {
       ->group("Alerts");
   app.add_option("--webhook-header", c->webhook_headers, "'Name: value' sent along; may be repeated")
       ->allow_extra_args(false)
+      ->group("Alerts");
+  app.add_option("--webhook-timeout", c->webhook_timeout, "seconds to wait for its answer [10]")
+      ->type_name("SECONDS")
+      ->check(above)
       ->group("Alerts");
   app.add_option("--alerts-topic", c->alerts_topic, "send alerts to a topic of Kafka")
       ->type_name("kafka:HOST:PORT/TOPIC")

@@ -88,6 +88,25 @@ Labels with_region(Labels labels, const std::string& region) {
   return labels;
 }
 
+// What the Gamma Map says of the latest window that has rows it answered.
+void add_stability(Families& families, const WatchedModel& model, const Labels& labels) {
+  const std::vector<Window>& windows = model.status.windows;
+  const auto latest =
+      std::find_if(windows.rbegin(), windows.rend(), [](const Window& w) { return w.stability.rows > 0; });
+  if (latest == windows.rend()) return;
+  const MeanStability mean = mean_stability(latest->stability, model.baseline->options.confidence);
+  const auto gauge = [&](const std::string& name, const std::string& help, std::optional<double> value) {
+    if (value) families.gauge(name, help, *value, labels);
+  };
+  gauge("harmonia_stability_mean",
+        "Mean probability, by the Gamma Map, that a row of the latest window keeps its class.", mean.mean);
+  gauge("harmonia_stability_low", "Lower end of its interval.", mean.low);
+  gauge("harmonia_stability_high", "Upper end of its interval.", mean.high);
+  gauge("harmonia_stability_outside_share",
+        "Share of the rows of that window that are outside of what the map was fitted on.",
+        static_cast<double>(latest->stability.outside) / static_cast<double>(latest->stability.rows));
+}
+
 void add_gamma(Families& families, const WatchedModel& model, const Labels& labels) {
   const Baseline& baseline = *model.baseline;
   const auto mean = [&](const std::string& name, const std::string& help, std::optional<double> value,
@@ -110,6 +129,7 @@ void add_gamma(Families& families, const WatchedModel& model, const Labels& labe
     families.gauge("harmonia_gamma_low", "Lower end of its interval.", all.low.value_or(0), labels);
     if (all.high) families.gauge("harmonia_gamma_high", "Upper end of its interval.", *all.high, labels);
   }
+  if (model.options.map) add_stability(families, model, labels);
   for (std::size_t i = 0; i < model.status.p_values.size(); ++i) {
     families.gauge(
         "harmonia_p_value",
@@ -118,6 +138,27 @@ void add_gamma(Families& families, const WatchedModel& model, const Labels& labe
   }
   families.gauge("harmonia_false_alarm_rate", "Probability that a stream without drift ever raises an alarm.",
                  model.options.detectors.false_alarms, labels);
+}
+
+void add_sink(Families& families, const SinkStatus& sink) {
+  const Labels labels{{"sink", sink.kind}};
+  const auto deliveries = [&](const char* result, std::uint64_t count) {
+    Labels both = labels;
+    both.push_back({"result", result});
+    families.count("harmonia_alert_deliveries_total",
+                   "What became of alerts: sent, given_up (refused, or tried too often), dropped (too many "
+                   "waited).",
+                   static_cast<double>(count), std::move(both));
+  };
+  deliveries("sent", sink.sent);
+  deliveries("given_up", sink.given_up);
+  deliveries("dropped", sink.dropped);
+  families.count("harmonia_alert_failed_tries_total", "Tries to deliver an alert that failed.",
+                 static_cast<double>(sink.failed_tries), labels);
+  families.gauge("harmonia_alerts_waiting", "Alerts that are not delivered yet.",
+                 static_cast<double>(sink.waiting), labels);
+  families.gauge("harmonia_alert_sink_failing", "1 if the last try to deliver an alert failed.",
+                 sink.failure.empty() ? 0 : 1, labels);
 }
 
 }  // namespace
@@ -132,6 +173,7 @@ std::string monitor_metrics(const std::vector<WatchedModel>& models, const Serve
     if (models[i].inference) add_inference(families, *models[i].inference, labels);
     add_gamma(families, models[i], labels);
   }
+  for (const SinkStatus& sink : counts.sinks) add_sink(families, sink);
   for (std::size_t i = 1; i < counts.replies.size(); ++i) {
     families.count("harmonia_http_replies_total", "Replies by the first digit of their status.",
                    static_cast<double>(counts.replies.at(i)), {{"status", fmt::format("{}xx", i)}});

@@ -349,6 +349,7 @@ class MonitorServer::Site {
     for (std::size_t i = 0; i < replies_.size(); ++i) counts.replies.at(i) = replies_.at(i);
     counts.refused_batches = refused_batches_;
     counts.pages = pages_;
+    counts.sinks = options_.sinks();
     return text_reply(monitor_metrics(watched(), counts), kMetricsType);
   }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harmonia/monitor/alert_sink.hpp"
 #include "harmonia/monitor/monitor.hpp"
 #include "harmonia/monitor/pushed_rows.hpp"
 #include "http_server.hpp"
@@ -35,6 +36,8 @@ struct MonitorServerOptions {
   HttpLimits limits;
   /// Told of refused requests, a line each, ten a second at most. Called by many threads at once.
   std::function<void(const std::string&)> log = [](const std::string&) {};
+  /// How the sinks of alerts do. Called by many threads at once.
+  std::function<std::vector<SinkStatus>()> sinks = [] { return std::vector<SinkStatus>(); };
   /// Why rows are not being measured yet; empty: they are.
   std::function<std::string()> not_ready = [] { return std::string(); };
 };

@@ -12,6 +12,8 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/report/map_report.hpp"
+#include "harmonia/report/monitor_map.hpp"
 #include "monitor_server.hpp"
 
 namespace harmonia {
@@ -45,14 +47,20 @@ MonitorSubject stored_subject(StoredMonitor& monitor, const std::string& file) {
   if (!has("model", &Json::is_string) || !has("baseline", &Json::is_string) ||
       !has("false_alarms", &Json::is_number))
     throw Error(ErrorCode::input, fmt::format("{}: a monitor has not taken any rows into it yet", file));
-  return {.model = about["model"].get<std::string>(),
-          .baseline = read_baseline({file, about["baseline"].get<std::string>()}),
-          .false_alarms = about["false_alarms"].get<double>()};
+  MonitorSubject subject{.model = about["model"].get<std::string>(),
+                         .baseline = read_baseline({file, about["baseline"].get<std::string>()}),
+                         .false_alarms = about["false_alarms"].get<double>()};
+  if (has("map", &Json::is_string))
+    subject.map =
+        monitor_map(read_map({file, about["map"].get<std::string>()}), file, subject.baseline, file);
+  return subject;
 }
 
-std::string monitor_about(const std::string& model, const std::string& baseline, double false_alarms) {
-  return Json{{"model", model}, {"baseline", baseline}, {"false_alarms", false_alarms}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+std::string monitor_about(const std::string& model, const std::string& baseline, const std::string& map,
+                          double false_alarms) {
+  Json about{{"model", model}, {"baseline", baseline}, {"false_alarms", false_alarms}};
+  if (!map.empty()) about["map"] = map;
+  return about.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void serve_monitors(const std::vector<std::string>& files, const std::string& listen,
@@ -60,13 +68,18 @@ void serve_monitors(const std::vector<std::string>& files, const std::string& li
   const ListenAddress address = read_listen_address(listen);
   std::vector<std::unique_ptr<ReadMonitor>> monitors;
   std::vector<ServedModel> models;
-  std::map<std::string, std::size_t> times;  // that a model's name came
+  std::map<std::string, std::size_t> times;  // that a model's name comes
   for (const std::string& path : files) {
-    ReadMonitor& monitor = *monitors.emplace_back(std::make_unique<ReadMonitor>(path));
+    monitors.push_back(std::make_unique<ReadMonitor>(path));
+    ++times[monitors.back()->subject.model];
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    ReadMonitor& monitor = *monitors[i];
     const std::string& model = monitor.subject.model;
     MonitorOptions options;
     options.detectors.false_alarms = monitor.subject.false_alarms;
-    models.push_back({.name = times[model]++ == 0 ? model : fmt::format("{} ({})", model, path),
+    options.map = monitor.subject.map;
+    models.push_back({.name = times[model] == 1 ? model : fmt::format("{} ({})", model, files[i]),
                       .baseline = &monitor.subject.baseline.baseline,
                       .options = options,
                       .status = [&monitor] { return monitor.status(); }});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <memory>
 #include <set>
@@ -14,6 +15,7 @@
 #include "harmonia/core/side_thread.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/data/memory_source.hpp"
+#include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "held_blocks.hpp"
 #include "missing.hpp"
@@ -24,6 +26,8 @@ namespace {
 
 constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes at a time
 constexpr std::size_t kBlocksAtOnce = 8;    // of rows in several waves
+constexpr std::size_t kBallsTogether = 64;  // that a thread asks a fast path for at a time
+constexpr std::size_t kBallsAtOnce = 64 * kBallsTogether;
 
 /// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
 /// elsewhere is asked several waves at once, each by a thread of its own: it works while others are planned
@@ -48,6 +52,14 @@ class Driver {
       lanes_.push_back(std::make_unique<Lane>(model, options.batch / lanes, run, threads / lanes));
     ahead_ = can_be_ahead();
     if (ahead_) lanes_.push_back(std::make_unique<Lane>(model, options.batch, run, threads));
+    if (const BallPath* path = model.ball_path();
+        path != nullptr && visits_all() && (!path->gives_sums() || wants_sums())) {
+      for (std::size_t i = 0; i < threads; ++i) {
+        auto asker = path->open(ball_);
+        if (asker == nullptr) break;
+        askers_.push_back({std::move(asker), std::vector<BallAnswer>(kBallsTogether), {}});
+      }
+    }
     rows_ = data.info().rows;
     check_grid(data.info());
   }
@@ -55,7 +67,9 @@ class Driver {
   /// Measures all rows but those of an earlier run, which come first.
   void measure(const std::vector<GammaRow>& done) {
     earlier_ = done;
-    if (ahead_) {
+    if (!askers_.empty()) {
+      measure_balls();
+    } else if (ahead_) {
       measure_ahead();
     } else {
       measure_in_turn();
@@ -70,6 +84,7 @@ class Driver {
   GammaSummary summary() const {
     GammaSummary summary = finished_.summary();
     summary.warnings.assign(warnings_.begin(), warnings_.end());
+    if (!askers_.empty()) summary.fast_path = model_.ball_path()->name();
     return summary;
   }
 
@@ -99,6 +114,24 @@ class Driver {
     std::future<void> under_way;  // ends before what it works on does
   };
 
+  // One thread's part of a fast path.
+  struct Asker {
+    std::unique_ptr<BallAsker> path;
+    std::vector<BallAnswer> answers;
+    std::vector<const RowBall*> balls;
+  };
+
+  // Every unit of every ball, in their order.
+  bool visits_all() const {
+    return options_.sample == 0 && options_.precision == 0 && options_.ball.one_coordinate();
+  }
+
+  // What is observed of a ball is a sum of outputs, and nobody asks which features it comes of.
+  bool wants_sums() const {
+    const OutputChoice::Kind kind = options_.output.kind;
+    return options_.explain == 0 && kind != OutputChoice::Kind::label && kind != OutputChoice::Kind::flip;
+  }
+
   // There is a core for it, the user does not forbid it, and a wave can be one batch.
   bool can_be_ahead() const {
     return !model_.info().reentrant && run_.threads != 1 && hardware_threads() > 1 &&
@@ -124,6 +157,58 @@ class Driver {
       } else {
         evaluate(lane);
       }
+    }
+  }
+
+  // Balls are answered as wholes.
+  void measure_balls() {
+    for (;;) {
+      settle();
+      tell();
+      while (active_.size() < kBallsAtOnce && activate()) {
+      }
+      if (at_the_end()) break;
+      const std::size_t groups = (active_.size() + kBallsTogether - 1) / kBallsTogether;
+      lanes_.front()->box.pool().run(groups, [&](std::size_t worker, std::size_t group) {
+        if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
+        const std::size_t first = group * kBallsTogether;
+        ask_balls(askers_[worker],
+                  std::span(active_).subspan(first, std::min(kBallsTogether, active_.size() - first)));
+      });
+      for (const auto& row : active_)
+        if (!row->estimator.started()) ask_alone(*row);
+    }
+  }
+
+  void ask_balls(Asker& asker, std::span<const std::unique_ptr<Row>> rows) {
+    asker.balls.clear();
+    for (const auto& row : rows) asker.balls.push_back(&row->estimator.ball());
+    asker.path->evaluate(asker.balls, std::span(asker.answers).first(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const BallAnswer& answer = asker.answers[i];
+      RowEstimator& estimator = rows[i]->estimator;
+      if (answer.refused || !finite(answer)) continue;
+      run_.ledger.spend(estimator.cost_left());
+      estimator.take(answer);
+    }
+  }
+
+  static bool finite(const BallAnswer& answer) {
+    for (const auto* part : {&answer.centre, &answer.sums, &answer.base, &answer.last, &answer.changed})
+      if (!std::ranges::all_of(*part, [](double value) { return std::isfinite(value); })) return false;
+    return true;
+  }
+
+  // A row that the fast path does not answer, or not with numbers: point by point, which says what is wrong.
+  void ask_alone(Row& row) {
+    Lane& lane = *lanes_.front();
+    while (!row.estimator.started() || row.estimator.wanted() > 0) {
+      lane.requests.clear();
+      lane.points = 0;
+      lane.room = lane.box.wave();
+      ask(row, lane);
+      evaluate(lane);
+      land(lane);
     }
   }
 
@@ -370,6 +455,7 @@ class Driver {
   std::span<const GammaRow> earlier_{};  // rows of an earlier run that were not read yet
   std::vector<std::unique_ptr<Row>> active_, idle_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<Asker> askers_;  // one a thread; empty: points are asked for one by one
   std::optional<std::size_t> rows_;
   std::set<std::string> warnings_;
 };

@@ -289,6 +289,13 @@ std::optional<MapQuestion> question_of(const MapRow& row) {
       row.place->log_odds, gamma, {row.gamma.low.value_or(0), row.gamma.high.value_or(kUnknown)}, row.extra};
 }
 
+std::optional<MapAnswer> answer_of(const GammaMap& map, const MapRow& row) {
+  const std::optional<MapQuestion> question = question_of(row);
+  bool whole = question && std::isfinite(question->log_odds) && std::isfinite(question->gamma);
+  for (const double value : row.extra) whole &= std::isfinite(value);
+  return whole ? std::optional(map.predict(*question)) : std::nullopt;
+}
+
 double CalibrationErrors::variance(double log_odds) const {
   return std::max(0.0, intercept + 2 * log_odds * together + log_odds * log_odds * slope);
 }

@@ -139,13 +139,17 @@ void RowEstimator::prefetch_parts() const {
   __builtin_prefetch(sums_.data(), 1);
 }
 
+void RowEstimator::take_centre(std::span<const double> outputs) {
+  centre_outputs_.assign(outputs.begin(), outputs.end());
+  observer_->observe(centre_outputs_, centre_outputs_, centre_);
+  column_ = observer_->column(centre_outputs_);
+  started_ = true;
+}
+
 void RowEstimator::take(const PointRequest& request, MatrixView<const double> answers) {
   std::size_t i = 0;
   if (request.centre) {
-    centre_outputs_.assign(answers.row(0), answers.row(0) + answers.columns);
-    observer_->observe(centre_outputs_, centre_outputs_, centre_);
-    column_ = observer_->column(centre_outputs_);
-    started_ = true;
+    take_centre({answers.row(0), answers.columns});
     ++i;
   }
   const std::size_t points = ball_.shape().points();
@@ -161,37 +165,79 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
     done_ += request.count;
     return;
   }
-  for (std::uint64_t u = 0; u < request.count; ++u, ++done_) {
-    std::fill(unit_.begin(), unit_.end(), 0.0);
-    std::transform(centre_.begin(), centre_.end(), size_.begin(),
-                   [](double value) { return std::abs(value); });
-    for (std::size_t p = 0; p < points; ++p, ++i) {
-      if (column_) {
-        point_[0] = answers.row(i)[*column_];
-      } else {
-        observer_->observe({answers.row(i), answers.columns}, centre_outputs_, point_);
-      }
-      const double weight = ball_.weight(p);
-      for (std::size_t j = 0; j < unit_.size(); ++j) {
-        unit_[j] += weight * (point_[j] - centre_[j]);
-        size_[j] = std::max(size_[j], std::abs(point_[j]));
-      }
+  for (std::uint64_t u = 0; u < request.count; ++u, i += points) {
+    value_unit(answers.slice(i, points));
+    add_unit(request.unit(u));
+  }
+}
+
+void RowEstimator::take(const BallAnswer& answer) {
+  take_centre(answer.centre);
+  if (!answer.sums.empty()) {
+    for (std::size_t j = 0; j < sums_.size(); ++j) sums_[j].all.add(answer.sums[column_ ? *column_ : j]);
+    done_ = limit_;
+    return;
+  }
+  const std::size_t points = ball_.shape().points(), outputs = answer.centre.size();
+  const auto value = [&](const std::vector<double>& answers, std::size_t unit) {
+    value_unit({answers.data() + unit * points * outputs, points, outputs});
+  };
+  const std::uint64_t vertices = answer.last.empty() ? 0 : 1;
+  if (limit_ > vertices) value(answer.base, 0);
+  const std::vector<double> still = unit_, still_size = size_;
+  // A sum does not change by a zero.
+  const bool skip = std::ranges::all_of(still, [](double v) { return v == 0; });
+  std::size_t c = 0;
+  for (std::uint64_t unit = 0; unit < limit_ - vertices; ++unit) {
+    if (skip) {
+      done_ = unit = c < answer.units.size() ? answer.units[c] : limit_ - vertices;
+      if (c == answer.units.size()) break;
     }
-    const std::uint64_t unit = request.unit(u);
+    if (c < answer.units.size() && answer.units[c] == unit) {
+      value(answer.changed, c++);
+    } else {
+      unit_ = still;
+      size_ = still_size;
+    }
+    add_unit(unit);
+  }
+  if (vertices == 0) return;
+  value(answer.last, 0);
+  add_unit(limit_ - 1);
+}
+
+// What the points of a unit come to.
+void RowEstimator::value_unit(MatrixView<const double> answers) {
+  std::fill(unit_.begin(), unit_.end(), 0.0);
+  std::transform(centre_.begin(), centre_.end(), size_.begin(), [](double value) { return std::abs(value); });
+  for (std::size_t p = 0; p < answers.rows; ++p) {
+    if (column_) {
+      point_[0] = answers.row(p)[*column_];
+    } else {
+      observer_->observe({answers.row(p), answers.columns}, centre_outputs_, point_);
+    }
+    const double weight = ball_.weight(p);
     for (std::size_t j = 0; j < unit_.size(); ++j) {
-      sums_[j].all.add(unit_[j]);
-      if (!plan_.shuffled) continue;  // it will be exact, and nobody asks for its spread
-      sums_[j].halves[done_ % 2].add(unit_[j]);
-      sums_[j].spread.add(unit_[j]);
-      if (std::abs(unit_[j]) <= rounding_ * size_[j]) continue;
-      sums_[j].sizes += std::abs(unit_[j]);
-      sums_[j].squares += unit_[j] * unit_[j];
-    }
-    if (options_->explain == 0) continue;
-    for (std::size_t e = 0; e < entry_count(); ++e) {
-      note(sums_[e], unit, entry_count() == unit_.size() ? unit_[e] : length(unit_));
+      unit_[j] += weight * (point_[j] - centre_[j]);
+      size_[j] = std::max(size_[j], std::abs(point_[j]));
     }
   }
+}
+
+void RowEstimator::add_unit(std::uint64_t unit) {
+  for (std::size_t j = 0; j < unit_.size(); ++j) {
+    sums_[j].all.add(unit_[j]);
+    if (!plan_.shuffled) continue;  // it will be exact, and nobody asks for its spread
+    sums_[j].halves[done_ % 2].add(unit_[j]);
+    sums_[j].spread.add(unit_[j]);
+    if (std::abs(unit_[j]) <= rounding_ * size_[j]) continue;
+    sums_[j].sizes += std::abs(unit_[j]);
+    sums_[j].squares += unit_[j] * unit_[j];
+  }
+  ++done_;
+  if (options_->explain == 0) return;
+  for (std::size_t e = 0; e < entry_count(); ++e)
+    note(sums_[e], unit, entry_count() == unit_.size() ? unit_[e] : length(unit_));
 }
 
 void RowEstimator::note(Sums& sums, std::uint64_t unit, double value) const {
@@ -346,6 +392,7 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
     row.row = ball_.row();
     if (all) row.column = e;
     row.decided_class = observer_->decision(centre_outputs_);
+    if (options_->keep_outputs) row.outputs = centre_outputs_;
     if (scalar) row.value = centre_[e];
     row.points = done_ * ball_.shape().points();
     row.moved = ball_.moved();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harmonia/measure/gamma.hpp"
+#include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/black_box.hpp"
 
 namespace harmonia {
@@ -57,6 +58,8 @@ class RowEstimator {
   void prefetch_parts() const;
   /// Takes the answers to a request.
   void take(const PointRequest& request, MatrixView<const double> answers);
+  /// Takes the answers to all that it may ask for, of a visit in the units' order that has not started.
+  void take(const BallAnswer& answer);
   /// True when no more is wanted; otherwise wanted() has grown.
   bool decide(StudentQuantiles& quantiles);
   /// The row's entries: one, or one a column.
@@ -79,6 +82,9 @@ class RowEstimator {
 
   void visit(const VisitPlan& plan, std::uint64_t limit);
   void shuffle_to(std::uint64_t count);
+  void take_centre(std::span<const double> outputs);
+  void value_unit(MatrixView<const double> answers);
+  void add_unit(std::uint64_t unit);
   void note(Sums& sums, std::uint64_t unit, double value) const;
   double alpha() const;
   bool exact() const { return plan_.whole && done_ == plan_.limit; }

@@ -320,8 +320,11 @@ std::unique_ptr<Model> open_onnx_trees(const std::string& path, const ModelOptio
                     "--model-kind onnx",
                     path));
   }
-  return make_tree_model(
-      *ensemble, {.name = path, .kind = "onnx-trees", .sha256 = sha256_hex(bytes), .margin = options.margin});
+  return make_tree_model(*ensemble, {.name = path,
+                                     .kind = "onnx-trees",
+                                     .sha256 = sha256_hex(bytes),
+                                     .margin = options.margin,
+                                     .fast_path = options.fast_path});
 }
 
 }  // namespace harmonia

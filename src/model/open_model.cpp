@@ -101,7 +101,8 @@ std::unique_ptr<Model> open_trees(const std::string& path, const char* kind, con
                                              .kind = kind,
                                              .sha256 = sha256_hex(bytes),
                                              .margin = options.margin,
-                                             .simd = best_simd()});
+                                             .simd = best_simd(),
+                                             .fast_path = options.fast_path});
 }
 
 std::unique_ptr<Model> open_xgboost(const std::string& address, const ModelOptions& options,

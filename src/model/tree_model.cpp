@@ -3,6 +3,7 @@
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
+#include "tree_balls.hpp"
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
@@ -47,9 +48,9 @@ class TreeModel final : public Model {
         kernel_(kernel_for(options.simd, ensemble.inputs.size())),
         trees_(pack_trees(ensemble, kernel_.block)),
         rows_(ensemble, trees_.used, kernel_),
-        base_(ensemble.base),
-        factor_(ensemble.factor),
-        link_(options.margin ? TreeLink{} : ensemble.link) {}
+        answers_{ensemble.base, trees_.unit, ensemble.factor, options.margin ? TreeLink{} : ensemble.link},
+        balls_(trees_, rows_, kernel_, answers_, info_.outputs),
+        fast_path_(options.fast_path) {}
 
   const ModelInfo& info() const override { return info_; }
 
@@ -61,11 +62,13 @@ class TreeModel final : public Model {
     for (std::size_t first = 0; first < x.rows(); first += together) {
       const std::size_t count = std::min(together, x.rows() - first);
       const TreeRows rows = rows_.make(x, first, count, buffer);
-      sums.assign(count * base_.size(), 0);
+      sums.assign(count * answers_.margins(), 0);
       for (const TreePack& pack : trees_.packs) walk(pack, rows, sums);
       answer(sums, y.slice(first, count));
     }
   }
+
+  const BallPath* ball_path() const override { return fast_path_ ? &balls_ : nullptr; }
 
  private:
   void walk(const TreePack& pack, const TreeRows& rows, std::vector<std::int64_t>& sums) const {
@@ -79,22 +82,18 @@ class TreeModel final : public Model {
   }
 
   void answer(const std::vector<std::int64_t>& sums, MutableRowsView y) const {
-    std::vector<double> margins(base_.size());
-    for (std::size_t row = 0; row < y.rows; ++row) {
-      for (std::size_t k = 0; k < margins.size(); ++k) {
-        margins[k] = base_[k] + factor_ * (static_cast<double>(sums[k * y.rows + row]) * trees_.unit[k]);
-      }
-      apply_link(link_, margins, {y.row(row), y.columns});
-    }
+    std::vector<double> margins(answers_.margins());
+    for (std::size_t row = 0; row < y.rows; ++row)
+      answers_.answer(sums.data() + row, y.rows, margins, {y.row(row), y.columns});
   }
 
   ModelInfo info_;
   const TreeKernel& kernel_;
   PackedEnsemble trees_;
   TreeRowsMaker rows_;
-  std::vector<double> base_;
-  double factor_;
-  TreeLink link_;
+  TreeAnswers answers_;
+  TreeBalls balls_;
+  bool fast_path_;
 };
 
 }  // namespace

@@ -90,6 +90,7 @@ class Packer {
     if (exact()) pack.exact.resize(slot0 + slots, 0.0);
     pack.input.resize(slot0 + slots, 0);
     pack.missing_left.resize(slot0 + slots, 0);
+    pack.split.resize(slot0 + slots, false);
     pack.leaf.resize(leaf0 + slots * ensemble_.leaf_width);
     std::vector<std::pair<std::size_t, std::int32_t>> open{{1, tree.root}};
     while (!open.empty()) {
@@ -102,6 +103,7 @@ class Packer {
         open.emplace_back(2 * position + 1, at);
       } else {
         const TreeNode& node = put_split(pack, slot0 + position, at);
+        pack.split[slot0 + position] = true;
         open.emplace_back(2 * position, node.left);
         open.emplace_back(2 * position + 1, node.right);
       }

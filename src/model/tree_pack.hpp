@@ -16,6 +16,7 @@ struct TreePack {
   std::vector<std::int32_t> input, missing_left, child;
   std::vector<std::size_t> first;
   std::vector<std::int64_t> leaf;
+  std::vector<bool> split;  ///< of complete trees: the slot is one, and not below a leaf
 };
 
 /// An ensemble's trees, grouped by output and depth, with their leaves in fixed point.

@@ -24,7 +24,7 @@ T category_side(const CategorySet& set, T value) {
 }
 
 template <class T>
-T seen(const TreeInput& input, const std::vector<CategorySet>& sets, T value) {
+T seen_as(const TreeInput& input, const std::vector<CategorySet>& sets, T value) {
   switch (input.rule) {
     case TreeInput::Rule::plain:
       return value;
@@ -42,7 +42,7 @@ T seen(const TreeInput& input, const std::vector<CategorySet>& sets, T value) {
 
 TreeRowsMaker::TreeRowsMaker(const TreeEnsemble& ensemble, const std::vector<std::uint32_t>& used,
                              const TreeKernel& kernel)
-    : sets_(ensemble.sets), kernel_(kernel) {
+    : sets_(ensemble.sets), scalar_(ensemble.scalar), kernel_(kernel) {
   for (const std::uint32_t input : used) {
     inputs_.push_back(ensemble.inputs[input]);
     columns_.push_back(ensemble.inputs[input].column);
@@ -60,9 +60,15 @@ void TreeRowsMaker::look(const MatrixView<const T>& x, std::vector<float>& out) 
   float* to = out.data();
   for (std::size_t row = 0; row < x.rows; ++row) {
     for (const TreeInput& input : inputs_) {
-      *to++ = static_cast<float>(seen(input, sets_, x.row(row)[input.column]));
+      *to++ = static_cast<float>(seen_as(input, sets_, x.row(row)[input.column]));
     }
   }
+}
+
+double TreeRowsMaker::seen(std::size_t input, double value) const {
+  const TreeInput& what = inputs_[input];
+  return scalar_ == Scalar::float32 ? static_cast<double>(seen_as(what, sets_, static_cast<float>(value)))
+                                    : seen_as(what, sets_, value);
 }
 
 TreeRows TreeRowsMaker::make(const RowsView& x, std::size_t first, std::size_t count, Buffer& buffer) const {
@@ -92,7 +98,7 @@ TreeRows TreeRowsMaker::make(const RowsView& x, std::size_t first, std::size_t c
     rows.exact = [](const void* source, std::size_t row, std::size_t input) {
       const auto& from = *static_cast<const Buffer*>(source);
       const TreeInput& what = from.maker->inputs_[input];
-      return seen(what, from.maker->sets_, from.exact.row(row)[what.column]);
+      return seen_as(what, from.maker->sets_, from.exact.row(row)[what.column]);
     };
   }
   return rows;

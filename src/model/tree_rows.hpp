@@ -25,12 +25,22 @@ class TreeRowsMaker {
   /// Rows first … first + count − 1 of x. Good until the buffer is used again.
   TreeRows make(const RowsView& x, std::size_t first, std::size_t count, Buffer& buffer) const;
 
+  /// What splits compare of one input (of those in use) where its column holds this, in the model's type.
+  double seen(std::size_t input, double value) const;
+  /// The column of an input in use.
+  std::size_t column(std::size_t input) const { return columns_[input]; }
+  /// Inputs in use.
+  std::size_t inputs() const { return inputs_.size(); }
+  /// The input is its column as it is.
+  bool plain(std::size_t input) const { return inputs_[input].rule == TreeInput::Rule::plain; }
+
  private:
   template <class T>
   void look(const MatrixView<const T>& x, std::vector<float>& out) const;
 
   std::vector<TreeInput> inputs_;
   std::vector<CategorySet> sets_;
+  Scalar scalar_;
   const TreeKernel& kernel_;
   std::vector<std::uint32_t> columns_, in_order_;
   bool plain_ = true;  // every input is a column as it is

@@ -1,6 +1,6 @@
 #if defined(__x86_64__)
 
-#include "tree_walk_simd.hpp"
+#include "tree_near_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -8,6 +8,7 @@ namespace {
 // Eight rows at a time. Masks are all ones in the lanes that are meant.
 struct Avx2 {
   static constexpr std::size_t kLanes = 8;
+  static constexpr unsigned kLaneBits = 3;
   static constexpr unsigned kLevelsTogether = 4;
   static constexpr unsigned kSingleFrom = 6;
   using Floats = __m256;
@@ -48,6 +49,78 @@ struct Avx2 {
   static Mask equal(Floats a, Floats b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
   static Mask is_nan(Floats v) { return _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)); }
 
+  static Mask same(Ints a, Ints b) { return _mm256_cmpeq_epi32(a, b); }
+  static Mask within(Floats a, Floats b, Floats reach) {
+    const Floats distance = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), _mm256_sub_ps(a, b));
+    return _mm256_castps_si256(_mm256_cmp_ps(distance, reach, _CMP_LE_OQ));
+  }
+  static Floats blend(Mask mask, Floats yes, Floats no) {
+    return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(mask));
+  }
+  // Numbers of double precision, one a lane.
+  struct Doubles {
+    __m256d low, high;
+  };
+  static Doubles gather(const double* p, Ints at) {
+    // With a mask that leaves none out: for the plain form, GCC warns of its own header.
+    const __m256d none = _mm256_setzero_pd(), all = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+    return {_mm256_mask_i32gather_pd(none, p, _mm256_castsi256_si128(at), all, 8),
+            _mm256_mask_i32gather_pd(none, p, _mm256_extracti128_si256(at, 1), all, 8)};
+  }
+  static Doubles add(const Doubles& a, const Doubles& b) {
+    return {_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
+  }
+  static Doubles choose(Mask mask, double yes, double no) {
+    const __m256d one = _mm256_set1_pd(yes), other = _mm256_set1_pd(no);
+    const __m256i low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(mask));
+    const __m256i high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(mask, 1));
+    return {_mm256_blendv_pd(other, one, _mm256_castsi256_pd(low)),
+            _mm256_blendv_pd(other, one, _mm256_castsi256_pd(high))};
+  }
+  static Floats single(const Doubles& v) {
+    return _mm256_set_m128(_mm256_cvtpd_ps(v.high), _mm256_cvtpd_ps(v.low));
+  }
+  static Ints subtract(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
+  static Ints both_bits(Ints a, Ints b) { return _mm256_and_si256(a, b); }
+  template <unsigned Bits>
+  static Ints shift_right(Ints v) {
+    return _mm256_srli_epi32(v, Bits);
+  }
+  static Ints shift_right_by(Ints v, unsigned bits) {
+    return _mm256_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
+  }
+  static Mask has_bit(Ints v, std::int32_t bit) {
+    const Ints one = _mm256_set1_epi32(bit);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(v, one), one);
+  }
+  static Mask no_bits(Ints v, Ints bits) {
+    return _mm256_cmpeq_epi32(_mm256_and_si256(v, bits), _mm256_setzero_si256());
+  }
+  static Ints power_of_two(Ints v) { return _mm256_sllv_epi32(_mm256_set1_epi32(1), v); }
+  static Mask differ(Mask a, Mask b) { return _mm256_xor_si256(a, b); }
+  static unsigned bits(Mask mask) {
+    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
+  }
+  static std::size_t count(Mask mask) { return static_cast<std::size_t>(__builtin_popcount(bits(mask))); }
+  // Puts the lanes that are meant side by side.
+  static void compress(std::int32_t* to, Mask mask, Ints v) {
+    append(reinterpret_cast<std::uint32_t*>(to), mask, v);
+  }
+  static void compress(float* to, Mask mask, Floats v) {
+    append(reinterpret_cast<std::uint32_t*>(to), mask, _mm256_castps_si256(v));
+  }
+  // Puts the lanes that are meant side by side, and says how many they are.
+  static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
+    auto meant = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
+    if (meant == 0) return 0;
+    std::int32_t each[kLanes];
+    store(each, v);
+    std::size_t count = 0;
+    for (; meant != 0; meant &= meant - 1)
+      to[count++] = static_cast<std::uint32_t>(each[__builtin_ctz(meant)]);
+    return count;
+  }
+
   static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm256_i32gather_epi32(p, at, 4); }
 
@@ -67,6 +140,20 @@ struct Avx2 {
     return _mm256_castps_si256(at<Level>(reinterpret_cast<const float*>(slots), position));
   }
 
+  // The same of any level.
+  template <unsigned Level, class T>
+  static auto slot(const T* slots, Ints position) {
+    if constexpr (Level < kSingleFrom) {
+      return at<Level>(slots, position);
+    } else {
+      return gather(slots, position);
+    }
+  }
+
+  static Sums load_sums(const std::int64_t* p) {
+    const auto* from = reinterpret_cast<const __m256i*>(p);
+    return {_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)};
+  }
   static Sums zero_sums() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
   static void accumulate(Sums& sums, const std::int64_t* leaves, Ints leaf) {
     const auto* p = reinterpret_cast<const long long*>(leaves);
@@ -95,7 +182,9 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{Avx2::kLanes, gather_block<Avx2>, walk_any_depth<Avx2>};
+const TreeKernel kAvx2Trees{
+    Avx2::kLanes,        gather_block<Avx2>, walk_any_depth<Avx2>,   find_near_any_depth<Avx2>,
+    find_apart_of<Avx2>, turn_off_of<Avx2>,  descend_any_depth<Avx2>};
 
 }  // namespace harmonia
 

@@ -1,6 +1,6 @@
 #if defined(__x86_64__)
 
-#include "tree_walk_simd.hpp"
+#include "tree_near_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -8,6 +8,7 @@ namespace {
 // Sixteen rows at a time.
 struct Avx512 {
   static constexpr std::size_t kLanes = 16;
+  static constexpr unsigned kLaneBits = 4;
   static constexpr unsigned kLevelsTogether = 3;
   static constexpr unsigned kSingleFrom = kCompleteDepth;
   using Floats = __m512;
@@ -51,6 +52,57 @@ struct Avx512 {
   static Mask equal(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
   static Mask is_nan(Floats v) { return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q); }
 
+  static Mask same(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a, b); }
+  static Mask within(Floats a, Floats b, Floats reach) {
+    return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(a, b)), reach, _CMP_LE_OQ);
+  }
+  static Floats blend(Mask mask, Floats yes, Floats no) { return _mm512_mask_blend_ps(mask, no, yes); }
+  // Numbers of double precision, one a lane.
+  struct Doubles {
+    __m512d low, high;
+  };
+  static Doubles gather(const double* p, Ints at) {
+    return {_mm512_i32gather_pd(_mm512_castsi512_si256(at), p, 8),
+            _mm512_i32gather_pd(_mm512_extracti64x4_epi64(at, 1), p, 8)};
+  }
+  static Doubles add(const Doubles& a, const Doubles& b) {
+    return {_mm512_add_pd(a.low, b.low), _mm512_add_pd(a.high, b.high)};
+  }
+  static Doubles choose(Mask mask, double yes, double no) {
+    const __m512d one = _mm512_set1_pd(yes), other = _mm512_set1_pd(no);
+    return {_mm512_mask_blend_pd(static_cast<__mmask8>(mask), other, one),
+            _mm512_mask_blend_pd(static_cast<__mmask8>(mask >> 8), other, one)};
+  }
+  static Floats single(const Doubles& v) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(v.low)), _mm512_cvtpd_ps(v.high), 1);
+  }
+  static Ints subtract(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
+  static Ints both_bits(Ints a, Ints b) { return _mm512_and_si512(a, b); }
+  template <unsigned Bits>
+  static Ints shift_right(Ints v) {
+    return _mm512_srli_epi32(v, Bits);
+  }
+  static Ints shift_right_by(Ints v, unsigned bits) {
+    return _mm512_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
+  }
+  static Mask has_bit(Ints v, std::int32_t bit) { return _mm512_test_epi32_mask(v, _mm512_set1_epi32(bit)); }
+  static Mask no_bits(Ints v, Ints bits) { return _mm512_testn_epi32_mask(v, bits); }
+  static Ints power_of_two(Ints v) { return _mm512_sllv_epi32(_mm512_set1_epi32(1), v); }
+  static Mask differ(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
+  static std::size_t count(Mask mask) { return static_cast<std::size_t>(__builtin_popcount(mask)); }
+  // Puts the lanes that are meant side by side; a whole vector is written.
+  static void compress(std::int32_t* to, Mask mask, Ints v) {
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, v));
+  }
+  static void compress(float* to, Mask mask, Floats v) {
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps(mask, v));
+  }
+  // Puts the lanes that are meant side by side, and says how many they are; a whole vector is written.
+  static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, v));
+    return static_cast<std::size_t>(__builtin_popcount(mask));
+  }
+
   static Floats gather(const float* p, Ints at) { return _mm512_i32gather_ps(at, p, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm512_i32gather_epi32(at, p, 4); }
 
@@ -82,6 +134,13 @@ struct Avx512 {
     }
   }
 
+  // The same of any level.
+  template <unsigned Level, class T>
+  static auto slot(const T* slots, Ints position) {
+    return at<Level>(slots, position);
+  }
+
+  static Sums load_sums(const std::int64_t* p) { return {_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8)}; }
   static Sums zero_sums() { return {_mm512_setzero_si512(), _mm512_setzero_si512()}; }
   static void accumulate(Sums& sums, const std::int64_t* leaves, Ints leaf) {
     sums.low = _mm512_add_epi64(sums.low, _mm512_i32gather_epi64(_mm512_castsi512_si256(leaf), leaves, 8));
@@ -101,7 +160,9 @@ struct Avx512 {
 
 }  // namespace
 
-const TreeKernel kAvx512Trees{Avx512::kLanes, gather_block<Avx512>, walk_any_depth<Avx512>};
+const TreeKernel kAvx512Trees{
+    Avx512::kLanes,        gather_block<Avx512>, walk_any_depth<Avx512>,   find_near_any_depth<Avx512>,
+    find_apart_of<Avx512>, turn_off_of<Avx512>,  descend_any_depth<Avx512>};
 
 }  // namespace harmonia
 

@@ -58,6 +58,6 @@ void walk(const PackedTrees& trees, std::size_t first, std::size_t last, const T
 
 }  // namespace
 
-const TreeKernel kScalarTrees{1, gather_block, walk};
+const TreeKernel kScalarTrees{1, gather_block, walk, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace harmonia

@@ -81,6 +81,21 @@ Json back_json(const Counterfactual& back) {
           {"distance", back.distance}};
 }
 
+Json stability_json(const RowStability& stability) {
+  return {{"logit_p", stability.log_odds},
+          {"probability", stability.probability},
+          {"low", stability.interval.low},
+          {"high", stability.interval.high},
+          {"outside", stability.outside}};
+}
+
+RowStability read_stability(const Json& json) {
+  return {.log_odds = json.at("logit_p").get<double>(),
+          .probability = json.at("probability").get<double>(),
+          .interval = {json.at("low").get<double>(), json.at("high").get<double>()},
+          .outside = json.at("outside").get<bool>()};
+}
+
 Counterfactual read_back(const Json& json) {
   return {.features = json.at("features").get<std::vector<std::size_t>>(),
           .values = read_values_or_null(json.at("values")),
@@ -91,17 +106,19 @@ Counterfactual read_back(const Json& json) {
 }  // namespace
 
 Json kept_row_json(const KeptRow& row) {
-  return {{"partition", row.partition},
-          {"position", row.position},
-          {"number", row.number},
-          {"time", row.time},
-          {"id", row.id},
-          {"gamma", row.gamma},
-          {"low", number_or_null(row.low)},
-          {"high", number_or_null(row.high)},
-          {"class", or_null(row.decided_class)},
-          {"region", row.region},
-          {"values", values_or_null(row.values)}};
+  Json json{{"partition", row.partition},
+            {"position", row.position},
+            {"number", row.number},
+            {"time", row.time},
+            {"id", row.id},
+            {"gamma", row.gamma},
+            {"low", number_or_null(row.low)},
+            {"high", number_or_null(row.high)},
+            {"class", or_null(row.decided_class)},
+            {"region", row.region},
+            {"values", values_or_null(row.values)}};
+  if (row.stability) json["stability"] = stability_json(*row.stability);
+  return json;
 }
 
 KeptRow read_kept_row(const Json& json) {
@@ -117,6 +134,7 @@ KeptRow read_kept_row(const Json& json) {
   row.high = read_number_or_null(json.at("high"));
   row.decided_class = read_or_null<long long>(json.at("class"));
   json.at("region").get_to(row.region);
+  if (json.contains("stability")) row.stability = read_stability(json.at("stability"));
   return row;
 }
 
@@ -130,6 +148,7 @@ std::string alert_text(const Alert& alert, const Baseline& baseline) {
     Json json = kept_row_json(row.row);
     json["nearest"] = row.nearest ? nearest_json(*row.nearest) : Json(nullptr);
     json["back"] = row.back ? back_json(*row.back) : Json(nullptr);
+    json["reason"] = row.reason;
     json["looked"] = row.looked;
     rows.push_back(std::move(json));
   }
@@ -168,10 +187,14 @@ Alert read_alert(const std::string& text) {
                                 .distance = f.at("distance").get<double>(),
                                 .text = f.at("text").get<std::string>()});
     for (const Json& row : json.at("rows")) {
-      AlertRow kept{
-          .row = read_kept_row(row), .nearest = std::nullopt, .back = std::nullopt, .looked = false};
+      AlertRow kept{.row = read_kept_row(row),
+                    .nearest = std::nullopt,
+                    .back = std::nullopt,
+                    .reason = {},
+                    .looked = false};
       if (!row.at("nearest").is_null()) kept.nearest = read_nearest(row.at("nearest"));
       if (!row.at("back").is_null()) kept.back = read_back(row.at("back"));
+      kept.reason = row.value("reason", "");  // earlier versions wrote none
       row.at("looked").get_to(kept.looked);
       alert.rows.push_back(std::move(kept));
     }

@@ -125,8 +125,11 @@ void AlertWatch::choose_rows(Alert& alert) const {
   const AlertPart& first = alert.parts.front();
   const bool largest = first.since.mean.value_or(0) >= first.before.mean.value_or(0);
   for (KeptRow& row : recent_.worst(alert.since_number, regions, options_.alert_rows, largest))
-    alert.rows.push_back(
-        {.row = std::move(row), .nearest = std::nullopt, .back = std::nullopt, .looked = false});
+    alert.rows.push_back({.row = std::move(row),
+                          .nearest = std::nullopt,
+                          .back = std::nullopt,
+                          .reason = {},
+                          .looked = false});
 }
 
 bool AlertWatch::quiet(const Alert& alert) const {
@@ -154,6 +157,7 @@ const Alert* AlertWatch::enter(std::uint64_t id, const std::optional<AlertRow>& 
     if (same != alert->rows.end()) *same = *row;
   }
   alert->complete = std::ranges::all_of(alert->rows, &AlertRow::looked);
+  if (alert->complete) alert->text = alert_words(*alert, options_.detectors.false_alarms);
   mark(id);
   return alert->complete ? &*alert : nullptr;
 }

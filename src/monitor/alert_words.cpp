@@ -67,6 +67,12 @@ std::string alert_words(const Alert& alert, double false_alarms) {
       " A stream without drift raises an alert, ever, with probability at most {:.3g}; this one has p = "
       "{:.2g}.",
       false_alarms, alert.p_value);
+  const AlertPart& surest = alert.parts.front();
+  const bool larger = surest.since.mean.value_or(0) >= surest.before.mean.value_or(0);
+  if (alert.complete && larger && !alert.rows.empty() && !alert.rows.front().back &&
+      !alert.rows.front().reason.empty())
+    text += fmt::format(" No change that brings gamma of the first row back was found: {}.",
+                        alert.rows.front().reason);
   if (alert.ended) text += fmt::format(" It ended at {}.", time_text(*alert.ended));
   return text;
 }

@@ -23,6 +23,8 @@ class BatchBuilder {
   void add(std::uint64_t position, const ReadRow& row);
   /// Positions so far.
   std::size_t size() const { return numbers_.size() + batch_.refused.size(); }
+  /// What was no row so far.
+  const std::vector<RefusedRow>& refused() const { return batch_.refused; }
   /// The batch, which ends before `next`.
   StreamBatch end(std::uint64_t next);
 

@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "batch_builder.hpp"
+#include "file_history.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/sha256.hpp"
 #include "harmonia/core/text.hpp"
@@ -34,7 +37,8 @@ class GrowingFile final : public RowStream {
         follow_(options.follow),
         note_(options.note),
         reader_(features, {path_, options.form, true, options.id}),
-        builder_(features.size()) {}
+        builder_(features.size()),
+        marks_(options.marks) {}
   ~GrowingFile() override { close(); }
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
@@ -51,7 +55,9 @@ class GrowingFile final : public RowStream {
       if (more && (position_ >= skip_ || Clock::now() < deadline)) continue;
       if (builder_.size() > 0) {
         batch = builder_.end(position_);
+        batch.mark = history_.text();
         positions_[partition_] = position_;
+        marks_[partition_] = batch.mark;
         return Arrival::rows;
       }
       if (ended_) return Arrival::end;
@@ -78,7 +84,7 @@ class GrowingFile final : public RowStream {
 
   void take(std::string_view line) {
     if (!partition_.empty() && position_ < skip_) {
-      if (!trim(line).empty()) ++position_;
+      if (!trim(line).empty()) skip(line);
       return;
     }
     const LineKind kind = reader_.read(line, row_);
@@ -88,21 +94,50 @@ class GrowingFile final : public RowStream {
     if (partition_.empty()) {
       know_file();
       if (skip_ > 0) {
-        ++position_;
+        skip(line);
         return;
       }
     }
     if (builder_.size() == 0) builder_.begin(partition_, position_);
     builder_.add(position_++, row_);
+    history_.add(line);
   }
 
-  // Its header and first row are there: which file it is.
+  // A row that is kept, if this is the file that it was kept of.
+  void skip(std::string_view line) {
+    ++position_;
+    history_.add(line);
+    const bool is_marked = std::has_single_bit(position_) || position_ == skip_;
+    if (is_marked && history_.differs_from(marks_[partition_])) read_as_another();
+  }
+
+  // It began like one that is kept, and went on otherwise.
+  void read_as_another() {
+    if (::lseek(descriptor_, 0, SEEK_SET) != 0) fail(errno);
+    others_.insert(partition_);
+    forget_what_was_read();
+    ended_ = false;
+  }
+
+  // Its header and first row are there: which file it is; of those that begin so, the last that it can be.
   void know_file() {
-    partition_ = sha256_hex(first_lines_).substr(0, kNameLength);
+    const std::string name = sha256_hex(first_lines_).substr(0, kNameLength);
     first_lines_.clear();
+    const auto numbered = [&](std::size_t number) {
+      return number == 1 ? name : fmt::format("{}-{}", name, number);
+    };
+    std::size_t number = 1;
+    while (positions_.contains(numbered(number))) ++number;
+    partition_ = numbered(number);
+    while (--number > 0 && others_.contains(numbered(number))) {
+    }
+    if (number > 0) partition_ = numbered(number);
     const auto found = positions_.find(partition_);
     skip_ = found == positions_.end() ? 0 : found->second;
-    if (found == positions_.end() && !positions_.empty() && !followed_)
+    if (found == positions_.end() && !others_.empty())
+      note(
+          fmt::format("{} begins like a file that is kept, and is another one: all of it is counted", path_));
+    if (others_.empty() && found == positions_.end() && !positions_.empty() && !followed_)
       note(fmt::format(
           "{} is none of the files that are kept: it is read from its beginning; what was added to "
           "the one before it, after it was read last, is not counted",
@@ -124,7 +159,14 @@ class GrowingFile final : public RowStream {
 
   // What became of the file, of which all was read.
   void look_at_end() {
-    check_length();
+    if (!follow_ || opened_ == 1) {
+      check_length();
+    } else if (!partition_.empty() && position_ < skip_ && !std::exchange(told_, true)) {
+      note(fmt::format(
+          "{} begins with rows of a file that is kept: unless others follow that differ, they are "
+          "not counted again",
+          path_));
+    }
     struct stat here {};
     if (::fstat(descriptor_, &here) != 0) fail(errno);
     if (!follow_) {
@@ -164,6 +206,7 @@ class GrowingFile final : public RowStream {
     }
     if (descriptor_ < 0) fail(errno);
     waiting_ = false;
+    ++opened_;
     struct stat here {};
     if (::fstat(descriptor_, &here) != 0) fail(errno);
     if (!S_ISREG(here.st_mode))
@@ -174,12 +217,19 @@ class GrowingFile final : public RowStream {
   void close() {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = -1;
+    others_.clear();
+    told_ = false;
+    forget_what_was_read();
+    moved_at_.reset();
+  }
+
+  void forget_what_was_read() {
     lines_.clear();
     reader_.start_over();
     partition_.clear();
     first_lines_.clear();
+    history_ = {};
     position_ = skip_ = read_ = 0;
-    moved_at_.reset();
   }
 
   [[noreturn]] void fail(int reason) const {
@@ -198,15 +248,20 @@ class GrowingFile final : public RowStream {
   LineBuffer lines_{RowReader::kLongestLine};
   ReadRow row_;
   StreamPositions positions_;  // kept, and read since
+  StreamMarks marks_;          // histories of these files
   int descriptor_ = -1;
-  std::uint64_t read_ = 0;      // bytes
-  std::string partition_;       // of the file; empty: its first row is not there yet
-  std::string first_lines_;     // until then
-  std::uint64_t position_ = 0;  // of the next row
-  std::uint64_t skip_ = 0;      // rows that are kept
-  bool waiting_ = false;        // for the file to be there
-  bool followed_ = false;       // a file was read
-  bool rest_is_line_ = false;   // a line that has no end is whole
+  std::uint64_t read_ = 0;        // bytes
+  std::string partition_;         // of the file; empty: its first row is not there yet
+  std::string first_lines_;       // until then
+  FileHistory history_;           // of its rows
+  std::set<std::string> others_;  // partitions that begin like it, and are not it
+  std::size_t opened_ = 0;        // files so far
+  bool told_ = false;             // that all of its rows so far are kept
+  std::uint64_t position_ = 0;    // of the next row
+  std::uint64_t skip_ = 0;        // rows that are kept
+  bool waiting_ = false;          // for the file to be there
+  bool followed_ = false;         // a file was read
+  bool rest_is_line_ = false;     // a line that has no end is whole
   bool ended_ = false;
   std::optional<Clock::time_point> moved_at_;
 };

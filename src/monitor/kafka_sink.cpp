@@ -11,7 +11,7 @@ namespace harmonia {
 std::unique_ptr<AlertSink> open_kafka_sink(const KafkaTopic& topic, const AlertSinkOptions& options) {
   const auto producer = std::make_shared<KafkaProducer>(topic);
   return std::make_unique<QueuedSink>(
-      fmt::format("Kafka topic {}", topic.topic), options,
+      fmt::format("Kafka topic {}", topic.topic), "kafka", options,
       [producer](const std::string& line, const std::stop_token& stop) -> Delivery {
         return {producer->send(line, stop), true};
       });

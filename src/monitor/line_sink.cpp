@@ -73,7 +73,7 @@ std::unique_ptr<AlertSink> open_line_sink(const std::string& path, const AlertSi
                 fmt::format("{} cannot be written: {}", path, std::generic_category().message(errno)));
   const auto writer = std::make_shared<LineWriter>(descriptor, !standard);
   return std::make_unique<QueuedSink>(
-      standard ? "standard output" : path, options,
+      standard ? "standard output" : path, "file", options,
       [writer](const std::string& line, const std::stop_token& stop) { return writer->write(line, stop); });
 }
 

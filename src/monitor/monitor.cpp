@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "harmonia/core/sha256.hpp"
 #include "harmonia/core/text.hpp"
 #include "harmonia/monitor/counterfactual.hpp"
+#include "map_points.hpp"
 #include "measured_batch.hpp"
 #include "monitor_file.hpp"
 #include "monitor_json.hpp"
@@ -45,12 +47,16 @@ std::string baseline_hash(const Baseline& baseline) {
 }
 
 std::string identity_of(const Baseline& baseline, const MonitorOptions& options) {
-  return fmt::format("{} window {} seed {}", baseline_hash(baseline), options.window, options.seed);
+  const std::string map = options.map ? " map " + map_identity(*options.map) : std::string();
+  return fmt::format("{} window {} seed {}{}", baseline_hash(baseline), options.window, options.seed, map);
 }
+
+bool has_map(const std::string& identity) { return identity.find(" map ") != std::string::npos; }
 
 }  // namespace
 
-/// All of it. Members that status() reads are changed under the mutex alone.
+/// All of it. Members that status() reads are changed under the mutex alone, and by one thread alone, which
+/// reads them without it: while the file is written, status() answers.
 class Monitor::State {
  public:
   State(const Model& model, const Baseline& baseline, const MonitorOptions& options, const std::string& file,
@@ -59,12 +65,16 @@ class Monitor::State {
         baseline_(baseline),
         options_(options),
         run_(run),
-        measurer_(model, baseline, run),
+        measurer_(model, baseline, options_.map ? &*options_.map : nullptr, run),
         file_(file, identity_of(baseline, options)),
         budget_(options.calls_per_second),
         detectors_(baseline, options.detectors),
         recent_(baseline),
-        windows_(baseline, options.window),
+        windows_(baseline, options.window,
+                 [this](const std::string& partition, std::uint64_t first) {
+                   const std::string text = file_.window(partition, first);
+                   return text.empty() ? std::nullopt : std::optional(read_window(text, baseline_));
+                 }),
         watch_(baseline, options_, recent_, windows_) {
     restore();
   }
@@ -76,6 +86,7 @@ class Monitor::State {
   bool has_incomplete() const;
   MonitorStatus status() const;
   StreamPositions positions() const { return status_.positions; }
+  StreamMarks marks() { return file_.marks(); }
 
  private:
   // What is at a position.
@@ -88,6 +99,7 @@ class Monitor::State {
   void restore();
   void choose(MeasuredBatch& measured);
   static std::vector<Event> events_of(const MeasuredBatch& measured, std::uint64_t from);
+  std::vector<Alert> enter(const MeasuredBatch& measured);
   void enter(const StreamBatch& batch, std::size_t place, const MeasuredRow& measured, Window& window,
              std::vector<Alert>& alerts);
   void look_at(AlertRow& row, std::size_t place);
@@ -108,6 +120,7 @@ class Monitor::State {
   std::atomic<double> share_ = 1;
   MonitorStatus status_;         // but for what the others know
   std::set<std::string> moved_;  // partitions whose positions are not saved
+  StreamMarks marks_;            // of these
   std::set<std::string> unsaved_batches_;
   std::uint64_t saved_rows_ = 0;  // rows of smaller numbers are in the file
 };
@@ -117,7 +130,8 @@ void Monitor::State::restore() {
   status_.positions = file_.positions();
   for (const std::string& text : file_.windows(kLastWindows)) windows_.restore(read_window(text, baseline_));
   for (const std::string& text : file_.alerts(kLastAlerts)) watch_.restore(read_alert(text));
-  for (const std::string& bytes : file_.rows()) recent_.add(read_row_bytes(bytes));
+  for (const std::string& bytes : file_.rows(MonitorFile::kAll))
+    recent_.add(read_row_bytes(bytes, baseline_.features.size()));
   saved_rows_ = recent_.next();
   const std::string detectors = file_.value("detectors");
   if (!detectors.empty()) detectors_.restore(detectors);
@@ -174,19 +188,32 @@ std::vector<Monitor::State::Event> Monitor::State::events_of(const MeasuredBatch
 
 Taken Monitor::State::keep(const MeasuredBatch& measured) {
   const StreamBatch& batch = measured.batch;
-  const std::lock_guard lock(mutex_);
   if (!batch.id.empty() && (unsaved_batches_.contains(batch.id) || file_.has_batch(batch.id))) {
-    ++status_.repeated_batches;
-    if (!status_.unsaved.empty()) save();
-    return {.kept = status_.unsaved.empty(), .fresh = false, .alerts = {}};
+    {
+      const std::lock_guard lock(mutex_);
+      ++status_.repeated_batches;
+    }
+    return {.kept = save_again(), .fresh = false, .alerts = {}};
   }
-  Taken taken;
+  Taken taken{.kept = true, .fresh = true, .alerts = enter(measured)};
+  if (!batch.id.empty()) unsaved_batches_.insert(batch.id);
+  if (!batch.mark.empty()) marks_[batch.partition] = batch.mark;
+  save();
+  taken.kept = status_.unsaved.empty();
+  return taken;
+}
+
+// Enters the batch's rows; returns the alerts that began or ended.
+std::vector<Alert> Monitor::State::enter(const MeasuredBatch& measured) {
+  const StreamBatch& batch = measured.batch;
+  std::vector<Alert> alerts;
+  const std::lock_guard lock(mutex_);
   std::uint64_t& next = status_.positions[batch.partition];
   for (const Event& event : events_of(measured, next)) {
     Window& window = windows_.at(batch.partition, event.position, batch.time, detectors_.rows());
     switch (event.kind) {
       case Event::measured:
-        enter(batch, measured.places[event.index], measured.rows[event.index], window, taken.alerts);
+        enter(batch, measured.places[event.index], measured.rows[event.index], window, alerts);
         break;
       case Event::left_out:
         ++window.rows, ++window.left_out, ++status_.rows, ++status_.left_out;
@@ -202,10 +229,8 @@ Taken Monitor::State::keep(const MeasuredBatch& measured) {
   status_.share = share_;
   status_.evaluations = run_.ledger.spent();
   status_.last_row = batch.time;
-  if (!batch.id.empty()) unsaved_batches_.insert(batch.id);
-  save();
-  taken.kept = status_.unsaved.empty();
-  return taken;
+  status_.p_values = detectors_.p_values();
+  return alerts;
 }
 
 void Monitor::State::enter(const StreamBatch& batch, std::size_t place, const MeasuredRow& measured,
@@ -231,7 +256,9 @@ void Monitor::State::enter(const StreamBatch& batch, std::size_t place, const Me
               .low = measured.row.low,
               .high = measured.row.high,
               .decided_class = measured.row.decided_class,
-              .region = baseline_.partition.region_of(x)};
+              .region = baseline_.partition.region_of(x),
+              .stability = measured.stability};
+  if (row.stability) count_stability(*row.stability, window.stability);
   detectors_.add(row.region, row.gamma);
   recent_.add(std::move(row));
   if (watch_.look(detectors_, batch.time)) alerts.push_back(watch_.alerts().back());
@@ -239,9 +266,14 @@ void Monitor::State::enter(const StreamBatch& batch, std::size_t place, const Me
 
 // One transaction. What could not be written stays marked, and is written with the next batch.
 void Monitor::State::save() {
+  std::vector<std::string> forgotten;  // partitions
   try {
     SqliteTransaction transaction(file_.file());
-    for (const std::string& partition : moved_) file_.put_position(partition, status_.positions[partition]);
+    for (const std::string& partition : moved_)
+      file_.put_position(partition, status_.positions.at(partition));
+    for (const auto& [partition, mark] : marks_) file_.put_mark(partition, mark);
+    while (status_.positions.size() - forgotten.size() > MonitorFile::kKeptPartitions)
+      forgotten.push_back(file_.forget_position());
     windows_.changed([&](const Window& window) { file_.put_window(window); });
     watch_.changed([&](const Alert& alert) { file_.put_alert(alert.id, alert_text(alert, baseline_)); });
     for (const std::string& id : unsaved_batches_) file_.put_batch(id);
@@ -250,67 +282,70 @@ void Monitor::State::save() {
       file_.put_row(row->number, row_bytes(*row));
     file_.forget_rows(recent_.first());
     file_.put_value("detectors", detectors_.save());
-    status_.p_values = detectors_.p_values();
     Json numbers = status_json(status_);
     numbers["next_look"] = watch_.next_look();
     file_.put_value("status", monitor_dump(numbers));
     transaction.commit();
   } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
     status_.unsaved = error.what();
     return;
   }
+  const std::lock_guard lock(mutex_);
   status_.unsaved.clear();
+  for (const std::string& partition : forgotten) status_.positions.erase(partition);
   windows_.settle();
   watch_.settle();
   unsaved_batches_.clear();
   moved_.clear();
+  marks_.clear();
   saved_rows_ = recent_.next();
 }
 
 bool Monitor::State::save_again() {
-  const std::lock_guard lock(mutex_);
   if (!status_.unsaved.empty()) save();
   return status_.unsaved.empty();
 }
 
-bool Monitor::State::has_incomplete() const {
-  const std::lock_guard lock(mutex_);
-  return watch_.incomplete() != nullptr;
-}
+bool Monitor::State::has_incomplete() const { return watch_.incomplete() != nullptr; }
 
 std::optional<Alert> Monitor::State::complete_alert() {
   std::uint64_t id = 0;
   std::size_t place = 0;
   std::optional<AlertRow> row;
+  const Alert* const found = watch_.incomplete();
+  if (found == nullptr) return std::nullopt;
+  id = found->id;
+  const auto next = std::ranges::find(found->rows, false, &AlertRow::looked);
+  place = static_cast<std::size_t>(next - found->rows.begin());
+  if (next != found->rows.end()) row = *next;
+  if (row) look_at(*row, place);
+  const Alert* complete = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const Alert* const found = watch_.incomplete();
-    if (found == nullptr) return std::nullopt;
-    id = found->id;
-    const auto next = std::ranges::find(found->rows, false, &AlertRow::looked);
-    place = static_cast<std::size_t>(next - found->rows.begin());
-    if (next != found->rows.end()) row = *next;
+    status_.evaluations = run_.ledger.spent();
+    complete = watch_.enter(id, row);
   }
-  if (row) look_at(*row, place);
-  const std::lock_guard lock(mutex_);
-  status_.evaluations = run_.ledger.spent();
-  const Alert* const complete = watch_.enter(id, row);
   if (complete == nullptr) return std::nullopt;
   save();
   return *complete;
 }
 
-// The nearest row, and a way back for the first rows; a model that fails on the way there leaves it open.
+// The nearest row, and a way back for the first rows, or why there is none.
 void Monitor::State::look_at(AlertRow& row, std::size_t place) {
   row.looked = true;
   row.nearest = nearest_row(baseline_, row.row.values);
-  if (place >= options_.back_rows) return;
+  if (place >= options_.back_rows) {
+    row.reason = fmt::format("it is looked for in the first {} alone", counted(options_.back_rows, "row"));
+    return;
+  }
   const std::uint64_t before = run_.ledger.spent();
   try {
     row.back = find_counterfactual(model_, baseline_, row.row.values, run_,
-                                   options_.back_calls / options_.back_rows);
+                                   options_.back_calls / options_.back_rows, &row.reason);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::interrupted) throw;
+    row.reason = error.what();
   }
   budget_.spend(static_cast<double>(run_.ledger.spent() - before));
 }
@@ -320,6 +355,7 @@ MonitorStatus Monitor::State::status() const {
   MonitorStatus status = status_;
   status.windows = windows_.last();
   status.alerts = watch_.alerts();
+  if (options_.map) status.points = map_points(recent_.rows(), status.alerts);
   return status;
 }
 
@@ -329,6 +365,7 @@ Monitor::Monitor(const Model& model, const Baseline& baseline, const MonitorOpti
 Monitor::~Monitor() = default;
 
 StreamPositions Monitor::positions() const { return state_->positions(); }
+StreamMarks Monitor::marks() const { return state_->marks(); }
 std::shared_ptr<const MeasuredBatch> Monitor::measure(StreamBatch batch) {
   return state_->measure(std::move(batch));
 }
@@ -360,6 +397,12 @@ MonitorStatus StoredMonitor::status(const Baseline& baseline) {
   for (const std::string& text : file_->windows(kLastWindows))
     status.windows.push_back(read_window(text, baseline));
   for (const std::string& text : file_->alerts(kLastAlerts)) status.alerts.push_back(read_alert(text));
+  if (has_map(identity())) {
+    std::deque<KeptRow> rows;
+    for (const std::string& bytes : file_->rows(kMapPoints))
+      rows.push_back(read_row_bytes(bytes, baseline.features.size()));
+    status.points = map_points(rows, status.alerts);
+  }
   return status;
 }
 

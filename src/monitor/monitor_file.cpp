@@ -15,6 +15,8 @@
 namespace harmonia {
 namespace {
 
+constexpr std::string_view kMark = "mark/";  // of facts that are marks, before the partition's name
+
 constexpr SqliteFile::Kind kFile{"the file of a monitor", 0x4861724d, 1, R"(
   CREATE TABLE facts (name BLOB PRIMARY KEY, value BLOB NOT NULL);
   CREATE TABLE positions (partition BLOB PRIMARY KEY, next INTEGER NOT NULL);
@@ -54,6 +56,7 @@ MonitorFile::MonitorFile(const std::string& path, const std::string& identity, U
       find_value_(file_.prepare("SELECT value FROM facts WHERE name = ?")),
       put_value_(file_.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)")),
       put_position_(file_.prepare("INSERT OR REPLACE INTO positions (partition, next) VALUES (?, ?)")),
+      find_window_(file_.prepare("SELECT content FROM windows WHERE partition = ? AND first = ?")),
       put_window_(file_.prepare("INSERT INTO windows (partition, first, content) VALUES (?, ?, ?) "
                                 "ON CONFLICT (partition, first) DO UPDATE SET content = excluded.content")),
       put_alert_(file_.prepare("INSERT OR REPLACE INTO alerts (id, content) VALUES (?, ?)")),
@@ -73,9 +76,10 @@ void MonitorFile::check(const std::string& identity) {
 }
 
 void MonitorFile::refuse_identity() const {
-  throw Error(ErrorCode::usage,
-              fmt::format("{}: is of another baseline, window or seed; expected the same, or another file",
-                          file_.path()));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("{}: is of another baseline, map, window or seed; expected the same, or another file",
+                  file_.path()));
 }
 
 std::string MonitorFile::value(const std::string& name) {
@@ -101,6 +105,32 @@ void MonitorFile::put_position(const std::string& partition, std::uint64_t next)
   put_position_.bind(partition).bind(next).run();
 }
 
+StreamMarks MonitorFile::marks() {
+  StreamMarks marks;
+  SqliteStatement all = file_.prepare("SELECT name, value FROM facts");
+  while (all.next()) {
+    const std::string_view name = all.bytes(0);
+    if (name.starts_with(kMark)) marks[std::string(name.substr(kMark.size()))] = all.bytes(1);
+  }
+  return marks;
+}
+
+void MonitorFile::put_mark(const std::string& partition, const std::string& mark) {
+  put_value(std::string(kMark) + partition, mark);
+}
+
+// What is put again gets a new rowid, larger than all.
+std::string MonitorFile::forget_position() {
+  SqliteStatement oldest = file_.prepare("SELECT partition FROM positions ORDER BY rowid LIMIT 1");
+  if (!oldest.next()) return {};
+  std::string partition(oldest.bytes(0));
+  oldest.end();
+  file_.prepare("DELETE FROM positions WHERE partition = ?").bind(partition).run();
+  const std::string mark = std::string(kMark) + partition;
+  file_.prepare("DELETE FROM facts WHERE name = ?").bind(mark).run();
+  return partition;
+}
+
 std::vector<std::string> MonitorFile::texts(SqliteStatement& statement) {
   std::vector<std::string> found;
   while (statement.next()) found.emplace_back(statement.bytes(0));
@@ -108,11 +138,19 @@ std::vector<std::string> MonitorFile::texts(SqliteStatement& statement) {
 }
 
 std::vector<std::string> MonitorFile::windows(std::uint64_t count) {
-  SqliteStatement last = file_.prepare(
-      "SELECT content FROM windows WHERE id IN (SELECT id FROM windows ORDER BY id DESC LIMIT ?) "
-      "OR id IN (SELECT max(id) FROM windows GROUP BY partition) ORDER BY id");
+  SqliteStatement last = file_.prepare("SELECT content FROM windows ORDER BY id DESC LIMIT ?");
   last.bind(count);
-  return texts(last);
+  std::vector<std::string> found = texts(last);
+  std::ranges::reverse(found);
+  return found;
+}
+
+std::string MonitorFile::window(const std::string& partition, std::uint64_t first) {
+  find_window_.bind(partition).bind(first);
+  if (!find_window_.next()) return {};
+  std::string text(find_window_.bytes(0));
+  find_window_.end();
+  return text;
 }
 
 void MonitorFile::put_window(const Window& window) {
@@ -144,9 +182,12 @@ void MonitorFile::put_batch(const std::string& id) {
   forget_batches_.bind(kKeptBatches).run();
 }
 
-std::vector<std::string> MonitorFile::rows() {
-  SqliteStatement all = file_.prepare("SELECT content FROM rows ORDER BY number");
-  return texts(all);
+std::vector<std::string> MonitorFile::rows(std::uint64_t count) {
+  SqliteStatement last = file_.prepare("SELECT content FROM rows ORDER BY number DESC LIMIT ?");
+  last.bind(count);
+  std::vector<std::string> found = texts(last);
+  std::ranges::reverse(found);
+  return found;
 }
 
 void MonitorFile::put_row(std::uint64_t number, const std::string& text) {

@@ -33,9 +33,15 @@ class MonitorFile {
 
   StreamPositions positions();
   void put_position(const std::string& partition, std::uint64_t next);
+  StreamMarks marks();
+  void put_mark(const std::string& partition, const std::string& mark);
+  /// Forgets position and mark of the partition whose position was put the longest ago, and names it.
+  std::string forget_position();
 
-  /// The last `count` windows, or all, and the last of every partition, in the order in which they began.
+  /// The last `count` windows, or all, in the order in which they began.
   std::vector<std::string> windows(std::uint64_t count);
+  /// The window of a partition that begins at a position; empty: there is none.
+  std::string window(const std::string& partition, std::uint64_t first);
   void put_window(const Window& window);
 
   std::vector<std::string> alerts(std::uint64_t count);
@@ -45,14 +51,16 @@ class MonitorFile {
   bool has_batch(const std::string& id);
   void put_batch(const std::string& id);
 
-  /// Rows by number, ascending.
-  std::vector<std::string> rows();
+  /// The last `count` rows by number, ascending.
+  std::vector<std::string> rows(std::uint64_t count);
   void put_row(std::uint64_t number, const std::string& text);
   /// Forgets rows of smaller numbers.
   void forget_rows(std::uint64_t number);
 
   static constexpr std::uint64_t kAll = std::uint64_t{1} << 62;
   static constexpr std::uint64_t kKeptBatches = 1000000;
+  /// Partitions whose positions are kept: files that were read, say.
+  static constexpr std::size_t kKeptPartitions = 10000;
 
  private:
   [[noreturn]] void refuse_identity() const;
@@ -69,8 +77,8 @@ class MonitorFile {
 
   Lock lock_;
   SqliteFile file_;
-  SqliteStatement find_value_, put_value_, put_position_, put_window_, put_alert_, find_batch_, put_batch_,
-      forget_batches_, put_row_, forget_rows_;
+  SqliteStatement find_value_, put_value_, put_position_, find_window_, put_window_, put_alert_, find_batch_,
+      put_batch_, forget_batches_, put_row_, forget_rows_;
 };
 
 }  // namespace harmonia

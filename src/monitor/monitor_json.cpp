@@ -46,6 +46,24 @@ RowCounts read_counts(const Json& json, const Baseline& baseline) {
   return counts;
 }
 
+Json stability_counts_json(const StabilityCounts& counts) {
+  return {{"rows", counts.rows},
+          {"outside", counts.outside},
+          {"sum", counts.sum},
+          {"squares", counts.squares},
+          {"bins", counts.bins}};
+}
+
+StabilityCounts read_stability_counts(const Json& json) {
+  StabilityCounts counts;
+  json.at("rows").get_to(counts.rows);
+  json.at("outside").get_to(counts.outside);
+  json.at("sum").get_to(counts.sum);
+  json.at("squares").get_to(counts.squares);
+  json.at("bins").get_to(counts.bins);
+  return counts;
+}
+
 Json status_json(const MonitorStatus& status) {
   return {{"rows", status.rows},
           {"measured", status.measured},

@@ -38,6 +38,10 @@ RowCounts read_counts(const nlohmann::json& json, const Baseline& baseline);
 nlohmann::json bins_json(const BinCounts& counts);
 BinCounts read_bins(const nlohmann::json& json);
 
+/// Counts of stability, and back.
+nlohmann::json stability_counts_json(const StabilityCounts& counts);
+StabilityCounts read_stability_counts(const nlohmann::json& json);
+
 /// A row that is kept, and back.
 nlohmann::json kept_row_json(const KeptRow& row);
 KeptRow read_kept_row(const nlohmann::json& json);

@@ -10,9 +10,10 @@
 
 namespace harmonia {
 
-QueuedSink::QueuedSink(std::string name, const AlertSinkOptions& options, Deliver deliver)
+QueuedSink::QueuedSink(std::string name, std::string kind, const AlertSinkOptions& options, Deliver deliver)
     : name_(std::move(name)), options_(options), deliver_(std::move(deliver)) {
   status_.name = name_;
+  status_.kind = std::move(kind);
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
@@ -32,7 +33,7 @@ void QueuedSink::send(const std::string& line) {
   const std::lock_guard lock(mutex_);
   if (waiting_.size() >= options_.most_waiting) {
     waiting_.pop_front();
-    ++status_.failed;
+    ++status_.dropped;
   }
   waiting_.push_back(line);
   changed_.notify_all();
@@ -78,7 +79,7 @@ bool QueuedSink::deliver_one(const std::string& line, const std::stop_token& sto
       return true;
     }
     if (!delivery.again || tries >= options_.tries) {
-      ++status_.failed;
+      ++status_.given_up;
       return true;
     }
     changed_.wait_for(lock, stop, pause, [] { return false; });
@@ -93,6 +94,7 @@ void QueuedSink::enter(const Delivery& delivery) {
   {
     const std::lock_guard lock(mutex_);
     before = std::exchange(status_.failure, delivery.failure);
+    if (!delivery.failure.empty()) ++status_.failed_tries;
   }
   if (before.empty() && !delivery.failure.empty())
     note(fmt::format("{}: {}{}", name_, delivery.failure, delivery.again ? "; alerts wait" : ""));

@@ -24,7 +24,8 @@ class QueuedSink final : public AlertSink {
   /// Delivers a line; called from the sink's thread. Ends early, with a failure, when it is asked to stop.
   using Deliver = std::function<Delivery(const std::string& line, const std::stop_token& stop)>;
 
-  QueuedSink(std::string name, const AlertSinkOptions& options, Deliver deliver);
+  /// name, kind: as in SinkStatus.
+  QueuedSink(std::string name, std::string kind, const AlertSinkOptions& options, Deliver deliver);
   /// Waits a while for what is in the queue, and says how much of it is left.
   ~QueuedSink() override;
   QueuedSink(const QueuedSink&) = delete;

@@ -77,10 +77,17 @@ std::string row_bytes(const KeptRow& row) {
   out.put(row.decided_class);
   out.put(std::uint64_t{row.region});
   for (const double value : row.values) out.put(value);
+  if (row.stability) {
+    out.put(row.stability->log_odds);
+    out.put(row.stability->probability);
+    out.put(row.stability->interval.low);
+    out.put(row.stability->interval.high);
+    out.put(static_cast<char>(row.stability->outside));
+  }
   return out.take();
 }
 
-KeptRow read_row_bytes(std::string_view bytes) {
+KeptRow read_row_bytes(std::string_view bytes, std::size_t values) {
   Reader in(bytes);
   KeptRow row;
   row.partition = in.text();
@@ -93,7 +100,16 @@ KeptRow read_row_bytes(std::string_view bytes) {
   row.high = in.optional<double>();
   row.decided_class = in.optional<long long>();
   row.region = in.number<std::uint64_t>();
-  while (in.left() > 0) row.values.push_back(in.number<double>());
+  while (row.values.size() < values) row.values.push_back(in.number<double>());
+  // Rows of a monitor without a map end here.
+  if (in.left() == 0) return row;
+  RowStability& stability = row.stability.emplace();
+  stability.log_odds = in.number<double>();
+  stability.probability = in.number<double>();
+  stability.interval.low = in.number<double>();
+  stability.interval.high = in.number<double>();
+  stability.outside = in.number<char>() != 0;
+  if (in.left() > 0) throw Error(ErrorCode::input, "a stored row is too long");
   return row;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/text.hpp"
 #include "harmonia/data/row_source.hpp"
 
 namespace harmonia {
@@ -76,6 +77,19 @@ std::uint64_t partition_seed(std::uint64_t seed, const std::string& partition) {
   return hash;
 }
 
+RowMeasurer::RowMeasurer(const Model& model, const Baseline& baseline, const MonitorMap* map, Run& run)
+    : model_(model), baseline_(baseline), map_(map), options_(baseline.options), run_(run) {
+  if (map == nullptr) return;
+  if (model.info().outputs < 2 || options_.output.kind != OutputChoice::Kind::predicted)
+    throw Error(ErrorCode::usage,
+                fmt::format("a map asks for gamma in the logit of a row's class; model {} has {} and the "
+                            "baseline is of output {}",
+                            printable(model.info().name), counted(model.info().outputs, "output"),
+                            output_name(options_.output)));
+  map->map.check_variables(map->features.size());
+  options_.keep_outputs = true;
+}
+
 std::vector<MeasuredRow> RowMeasurer::measure(const RowBlock& rows, const std::vector<std::size_t>& places,
                                               const std::string& partition) const {
   const std::uint64_t seed = seed_of_balls(baseline_, partition);
@@ -98,10 +112,14 @@ void RowMeasurer::measure_part(const RowBlock& rows, std::span<const std::size_t
   if (places.empty()) return;
   std::string reason;
   try {
+    std::size_t next = 0;
     for (GammaRow& row : gamma_of(rows, places, seed)) {
+      const std::span<const double> x(rows.values.row(places[next++]), rows.values.columns());
       const bool usable = row.gamma && std::isfinite(*row.gamma);
       std::string none = usable ? "" : "it has no gamma: " + outcome_name(row.outcome);
-      out.push_back({std::move(row), std::move(none)});
+      std::optional<RowStability> stability;
+      if (usable && map_ != nullptr) stability = stability_of(*map_, row, x);
+      out.push_back({std::move(row), std::move(none), stability});
     }
     return;
   } catch (const Error& error) {
@@ -110,7 +128,7 @@ void RowMeasurer::measure_part(const RowBlock& rows, std::span<const std::size_t
     reason = error.what();
   }
   if (places.size() == 1) {
-    out.push_back({GammaRow{}, reason});
+    out.push_back({GammaRow{}, reason, std::nullopt});
     return;
   }
   measure_part(rows, places.first(places.size() / 2), seed, out);
@@ -127,7 +145,7 @@ std::vector<GammaRow> RowMeasurer::gamma_of(const RowBlock& rows, std::span<cons
   std::vector<GammaRow> measured;
   measured.reserve(places.size());
   try {
-    gamma(model_, source, baseline_.options, run, [&](const GammaRow& row) { measured.push_back(row); });
+    gamma(model_, source, options_, run, [&](const GammaRow& row) { measured.push_back(row); });
   } catch (const Error&) {
     run_.ledger.spend(run.ledger.spent());
     throw;

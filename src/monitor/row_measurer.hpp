@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,21 +9,23 @@
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/model.hpp"
 #include "harmonia/monitor/baseline.hpp"
+#include "harmonia/monitor/row_stability.hpp"
 
 namespace harmonia {
 
 /// gamma of a row of the stream, or why it has none.
 struct MeasuredRow {
   GammaRow row;
-  std::string reason;  ///< empty: it has one
+  std::string reason;                                    ///< empty: it has one
+  std::optional<RowStability> stability = std::nullopt;  ///< where there is a map
 };
 
 /// Measures rows of a stream as the baseline's were, whatever is in them.
 class RowMeasurer {
  public:
-  /// Keeps references to all of them.
-  RowMeasurer(const Model& model, const Baseline& baseline, Run& run)
-      : model_(model), baseline_(baseline), run_(run) {}
+  /// Keeps references to all of them. map: asked about every row, at no further call of the model; null:
+  /// none.
+  RowMeasurer(const Model& model, const Baseline& baseline, const MonitorMap* map, Run& run);
 
   /// One entry for each of the places in `rows`. What is drawn for a row depends on the partition and its
   /// number alone. A row that cannot be used, or that the model does not answer, is told from the others by
@@ -39,6 +42,8 @@ class RowMeasurer {
 
   const Model& model_;
   const Baseline& baseline_;
+  const MonitorMap* map_;
+  GammaOptions options_;
   Run& run_;
 };
 

@@ -141,16 +141,22 @@ StreamBatch RowReader::read_all(std::string_view text) {
   builder.begin("0", 0);
   std::uint64_t next = 0;
   std::vector<std::string> ids;
+  const auto add = [&](const ReadRow& row) {
+    builder.add(next++, row);
+    if (builder.refused().size() > kMostRefused)
+      throw Error(ErrorCode::input, fmt::format("{}: more than {} of them are none; number {}: {}", name,
+                                                kMostRefused, next - 1, row.reason));
+  };
   start_over();
   const std::string_view all = trim(text.starts_with(kMark) ? text.substr(kMark.size()) : text);
   if (parts_->options().form != RowForm::csv && is_json_body(all)) {
-    ids = read_json_body(parts_->columns(), name, all, [&](ReadRow& row) { builder.add(next++, row); });
+    ids = read_json_body(parts_->columns(), name, all, add);
   } else {
     ReadRow row;
     for (std::size_t begin = 0; begin < all.size();) {
       const std::size_t end = std::min(all.find('\n', begin), all.size());
       const LineKind kind = read(all.substr(begin, end - begin), row);
-      if (kind == LineKind::row || kind == LineKind::refused) builder.add(next++, row);
+      if (kind == LineKind::row || kind == LineKind::refused) add(row);
       begin = end + 1;
     }
   }

@@ -40,7 +40,7 @@ std::unique_ptr<AlertSink> open_webhook(const std::string& url, const WebhookOpt
   const auto client = std::make_shared<HttpClient>(http);
   const std::string start = name + ": ";
   return std::make_unique<QueuedSink>(
-      name, options,
+      name, "webhook", options,
       [client, stopped, url, start](const std::string& line, const std::stop_token& stop) -> Delivery {
         const std::stop_callback pass_on(stop, [&] { stopped->request_stop(); });
         try {

@@ -26,7 +26,7 @@ GammaStatistics statistics_of(const BinCounts& counts, double mean, double confi
   for (const auto& [bin, times] : counts) {
     const double value = bin_middle(bin);
     squares += value * value * static_cast<double>(times);
-    for (std::uint64_t i = 0; i < times; ++i) moments.add(value);
+    moments.add(value, times);
   }
   result.rows = moments.count();
   if (result.rows == 0) return result;
@@ -65,18 +65,19 @@ std::vector<Window> merge_windows(std::vector<Window> windows) {
 }
 
 std::string window_text(const Window& window) {
-  const Json json{{"partition", window.partition},
-                  {"first", window.first},
-                  {"next", window.next},
-                  {"begin", window.begin},
-                  {"end", window.end},
-                  {"first_number", window.first_number},
-                  {"rows", window.rows},
-                  {"measured", window.measured},
-                  {"left_out", window.left_out},
-                  {"without_value", window.without_value},
-                  {"refused", window.refused},
-                  {"counts", counts_json(window.counts)}};
+  Json json{{"partition", window.partition},
+            {"first", window.first},
+            {"next", window.next},
+            {"begin", window.begin},
+            {"end", window.end},
+            {"first_number", window.first_number},
+            {"rows", window.rows},
+            {"measured", window.measured},
+            {"left_out", window.left_out},
+            {"without_value", window.without_value},
+            {"refused", window.refused},
+            {"counts", counts_json(window.counts)}};
+  if (window.stability.rows > 0) json["stability"] = stability_counts_json(window.stability);
   return monitor_dump(json);
 }
 
@@ -95,6 +96,8 @@ Window read_window(const std::string& text, const Baseline& baseline) {
     json.at("without_value").get_to(window.without_value);
     json.at("refused").get_to(window.refused);
     window.counts = read_counts(json.at("counts"), baseline);
+    // Monitors without a map, and those of older versions, write none.
+    if (json.contains("stability")) window.stability = read_stability_counts(json.at("stability"));
     return window;
   });
 }

@@ -12,27 +12,35 @@ constexpr std::size_t kLastWindows = 200;
 Window& WindowBook::at(const std::string& partition, std::uint64_t position, Time time,
                        std::uint64_t number) {
   const std::uint64_t first = position - position % size_;
-  Entry*& latest = latest_[partition];
-  if (latest == nullptr || latest->window.first != first) {
-    Entry& entry = entries_.emplace_back();
-    entry.window.partition = partition;
-    entry.window.first = entry.window.next = first;
-    entry.window.begin = time;
-    entry.window.first_number = number;
-    entry.window.counts = no_counts(baseline_);
-    latest = &entry;
+  const auto latest = latest_.find(partition);
+  Entry* entry = latest == latest_.end() ? nullptr : latest->second;
+  if (entry == nullptr) {  // the partition is new, or has rested
+    if (std::optional<Window> window = stored_(partition, first)) entry = &begin(std::move(*window));
   }
-  latest->changed = true;
-  latest->window.next = std::max(latest->window.next, position + 1);
-  latest->window.end = time;
-  return latest->window;
+  if (entry == nullptr || entry->window.first != first) {
+    Window window;
+    window.partition = partition;
+    window.first = window.next = first;
+    window.begin = time;
+    window.first_number = number;
+    window.counts = no_counts(baseline_);
+    entry = &begin(std::move(window));
+  }
+  entry->changed = true;
+  entry->window.next = std::max(entry->window.next, position + 1);
+  entry->window.end = time;
+  return entry->window;
 }
 
-void WindowBook::restore(Window window) {
-  Entry& entry = entries_.emplace_back();
-  entry.window = std::move(window);
+WindowBook::Entry& WindowBook::begin(Window window) {
+  auto place = entries_.end();
+  while (place != entries_.begin() && std::prev(place)->window.first_number > window.first_number) --place;
+  Entry& entry = *entries_.insert(place, Entry{std::move(window)});
   latest_[entry.window.partition] = &entry;
+  return entry;
 }
+
+void WindowBook::restore(Window window) { begin(std::move(window)); }
 
 std::vector<Window> WindowBook::last() const {
   std::vector<Window> windows;
@@ -63,11 +71,16 @@ void WindowBook::changed(const std::function<void(const Window&)>& take) const {
 }
 
 void WindowBook::settle() {
-  for (Entry& entry : entries_) entry.changed = false;
-  // One that may still be filled stays.
   for (auto entry = entries_.begin(); entry != entries_.end() && entries_.size() > kLastWindows;) {
-    entry = latest_[entry->window.partition] == &*entry ? std::next(entry) : entries_.erase(entry);
+    if (entry->changed) {
+      ++entry;
+      continue;
+    }
+    const auto latest = latest_.find(entry->window.partition);
+    if (latest != latest_.end() && latest->second == &*entry) latest_.erase(latest);
+    entry = entries_.erase(entry);
   }
+  for (Entry& entry : entries_) entry.changed = false;
 }
 
 }  // namespace harmonia

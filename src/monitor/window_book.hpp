@@ -4,17 +4,23 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harmonia/monitor/window.hpp"
 
 namespace harmonia {
 
-/// The last windows, as they fill.
+/// The last windows, as they fill: some hundred, however many partitions there are.
 class WindowBook {
  public:
-  WindowBook(const Baseline& baseline, std::uint64_t size) : baseline_(baseline), size_(size) {}
+  /// Gives the window of a partition that begins at a position, as it was stored; none: it was not.
+  using Stored = std::function<std::optional<Window>(const std::string& partition, std::uint64_t first)>;
+
+  WindowBook(const Baseline& baseline, std::uint64_t size, Stored stored)
+      : baseline_(baseline), size_(size), stored_(std::move(stored)) {}
 
   /// The window of a position, to be changed; positions ascend in a partition. A new window begins with
   /// measured row `number`.
@@ -31,7 +37,7 @@ class WindowBook {
 
   /// Hands out those that changed since the last settle().
   void changed(const std::function<void(const Window&)>& take) const;
-  /// They are stored.
+  /// They are stored: those that were not changed may be forgotten.
   void settle();
 
  private:
@@ -40,10 +46,13 @@ class WindowBook {
     bool changed = false;
   };
 
+  Entry& begin(Window window);
+
   const Baseline& baseline_;
   std::uint64_t size_;
-  std::list<Entry> entries_;
-  std::map<std::string, Entry*> latest_;  // by partition
+  Stored stored_;
+  std::list<Entry> entries_;              // by first_number, ascending
+  std::map<std::string, Entry*> latest_;  // by partition, of those that are here
 };
 
 }  // namespace harmonia

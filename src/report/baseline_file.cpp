@@ -271,6 +271,9 @@ SavedBaseline read_baseline(const ResultFile& file) {
   saved.scale = field.at("gamma").at("scale").text();
   saved.margin = read_flag(file, field, "margin", kOwner);
   saved.takes_missing = read_flag(file, field, "takes_missing", kOwner);
+  // Those of older versions do not say.
+  saved.log_probabilities =
+      field.has("log_probabilities") && read_flag(file, field, "log_probabilities", kOwner);
   saved.binary = read_flag(file, whole.at("options"), "binary", kOwner);
   saved.model_output = field.at("model_output").text();
   saved.model = model.at("path").text();

@@ -44,6 +44,7 @@ Json saved_json(const BaselineRun& run) {
           {"gamma", std::move(measured)},
           {"margin", run.record.margin},
           {"takes_missing", run.record.model.takes_missing},
+          {"log_probabilities", run.log_probabilities},
           {"model_output", run.record.model_output}};
 }
 

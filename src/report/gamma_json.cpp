@@ -211,6 +211,7 @@ Json summary_json(const GammaSummary& summary, const GammaRunRecord& record) {
     json["segments"] = {{"by", record.data.by}, {"values", std::move(values)}};
   }
   json["outcomes"] = outcomes_json(summary);
+  if (!summary.fast_path.empty()) json["fast_path"] = summary.fast_path;
   if (record.options.explain > 0) json["explain"] = explain_json(summary.explain, record.data);
   if (summary.rows_shortened > 0) {
     json["bounds"] = {{"rows_shortened", summary.rows_shortened},

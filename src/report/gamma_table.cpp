@@ -87,6 +87,11 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
   if (!worst.rows().empty() && rows > 1)
     text += worst_table(worst, g.rows * std::max<std::size_t>(1, summary.columns.size()));
   text += "\n" + cost_text(summary.evaluations, record.seconds);
+  if (!summary.fast_path.empty()) {
+    text += fmt::format(
+        "by the fast path for {}, with the numbers that these evaluations give; --no-fast-path makes them\n",
+        summary.fast_path);
+  }
   return text;
 }
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "gamma_json.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
@@ -147,12 +145,7 @@ std::optional<std::string> other_model(const SavedMap& map, const ModelInfo& mod
 
 std::vector<std::optional<MapAnswer>> ask_map(const GammaMap& map, const MapRows& rows) {
   std::vector<std::optional<MapAnswer>> answers;
-  for (const MapRow& row : rows.rows) {
-    const std::optional<MapQuestion> question = question_of(row);
-    bool whole = question && std::isfinite(question->log_odds) && std::isfinite(question->gamma);
-    for (const double value : row.extra) whole &= std::isfinite(value);
-    answers.push_back(whole ? std::optional(map.predict(*question)) : std::nullopt);
-  }
+  for (const MapRow& row : rows.rows) answers.push_back(answer_of(map, row));
   return answers;
 }
 

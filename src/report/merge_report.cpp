@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 struct Sum {
   std::uint64_t rows = 0, measured = 0, left_out = 0, without_value = 0, refused = 0;
   RowCounts counts;
+  StabilityCounts stability;
 
   explicit Sum(const Baseline& baseline) : counts(no_counts(baseline)) {}
   void add(const Window& window) {
@@ -25,6 +26,7 @@ struct Sum {
     without_value += window.without_value;
     refused += window.refused;
     merge(counts, window.counts);
+    merge(stability, window.stability);
   }
 };
 
@@ -42,13 +44,22 @@ Sums sums_of(const MergedMonitors& merged, const Baseline& baseline) {
   return sums;
 }
 
+Json stability_json(const StabilityCounts& counts, double confidence) {
+  const MeanStability mean = mean_stability(counts, confidence);
+  return {{"rows", counts.rows},        {"mean", or_null(mean.mean)}, {"low", or_null(mean.low)},
+          {"high", or_null(mean.high)}, {"outside", counts.outside},  {"bins", counts.bins}};
+}
+
 Json numbers_json(const Sum& sum, const Baseline& baseline) {
-  return {{"rows", sum.rows},
-          {"measured", sum.measured},
-          {"left_out", sum.left_out},
-          {"without_value", sum.without_value},
-          {"refused", sum.refused},
-          {"gamma", statistics_json(counted_gamma(baseline, sum.counts, baseline.options.confidence))}};
+  const double confidence = baseline.options.confidence;
+  Json json{{"rows", sum.rows},
+            {"measured", sum.measured},
+            {"left_out", sum.left_out},
+            {"without_value", sum.without_value},
+            {"refused", sum.refused},
+            {"gamma", statistics_json(counted_gamma(baseline, sum.counts, confidence))}};
+  if (sum.stability.rows > 0) json["stability"] = stability_json(sum.stability, confidence);
+  return json;
 }
 
 Json window_json(const Window& window, const Baseline& baseline) {
@@ -61,6 +72,12 @@ Json window_json(const Window& window, const Baseline& baseline) {
             {"end", window.end}};
   json.update(numbers_json(sum, baseline));
   return json;
+}
+
+std::string mean_text(std::optional<double> mean, std::optional<double> low, std::optional<double> high) {
+  return !mean           ? "–"
+         : !low || !high ? fmt::format("{:.4g}", *mean)
+                         : fmt::format("{:.4g} [{:.4g}, {:.4g}]", *mean, *low, *high);
 }
 
 }  // namespace
@@ -84,15 +101,16 @@ std::string merged_json(const MergedMonitors& merged, const Baseline& baseline) 
 
 std::string merged_table(const MergedMonitors& merged, const Baseline& baseline) {
   const Sums sums = sums_of(merged, baseline);
+  const double confidence = baseline.options.confidence;
+  const bool mapped = sums.all.stability.rows > 0;
   std::string text = fmt::format("{:<24} {:>10} {:>10} {:>8}  {}\n", "partition", "rows", "measured",
-                                 "refused", "mean gamma");
+                                 "refused", mapped ? "mean gamma, mean stability" : "mean gamma");
   const auto line = [&](const std::string& name, const Sum& sum) {
-    const GammaStatistics gamma = counted_gamma(baseline, sum.counts, baseline.options.confidence);
-    const std::string mean =
-        !gamma.mean  ? "–"
-        : !gamma.low ? fmt::format("{:.4g}", *gamma.mean)
-                     : fmt::format("{:.4g} [{:.4g}, {:.4g}]", *gamma.mean, *gamma.low, *gamma.high);
-    text += fmt::format("{:<24} {:>10} {:>10} {:>8}  {}\n", name, sum.rows, sum.measured, sum.refused, mean);
+    const GammaStatistics gamma = counted_gamma(baseline, sum.counts, confidence);
+    const MeanStability stability = mean_stability(sum.stability, confidence);
+    std::string means = mean_text(gamma.mean, gamma.low, gamma.high);
+    if (mapped) means += ", " + mean_text(stability.mean, stability.low, stability.high);
+    text += fmt::format("{:<24} {:>10} {:>10} {:>8}  {}\n", name, sum.rows, sum.measured, sum.refused, means);
   };
   for (const auto& [name, sum] : sums.partitions) line(name, sum);
   line("all", sums.all);

@@ -39,6 +39,50 @@ Json baseline_json(const Baseline& baseline) {
           {"reference_rows", baseline.reference_rows}};
 }
 
+// The curves of constant probability are those of the members that a result of `harmonia map` has too.
+Json map_json(const MonitorMap& map) {
+  Json inputs = Json::array();
+  for (std::size_t j = 0; j < map.map.inputs.size(); ++j) {
+    inputs.push_back({{"name", map.map.inputs[j]},
+                      {"mean", map.map.fit.means[j]},
+                      {"scale", map.map.fit.scales[j]},
+                      {"low", map.map.ranges[j].low},
+                      {"high", map.map.ranges[j].high}});
+  }
+  return {{"steps", map.steps},
+          {"confidence", map.map.confidence},
+          {"floor", map.map.floor},
+          {"inputs", std::move(inputs)},
+          {"coefficients", map.map.fit.coefficients},
+          {"intercept", map.map.intercept},
+          {"slope", map.map.slope}};
+}
+
+Json points_json(const std::vector<MapPoint>& points) {
+  Json list = Json::array();
+  for (const MapPoint& point : points) {
+    const KeptRow& row = point.row;
+    const RowStability& stability = row.stability.value();
+    Json json{{"number", row.number},
+              {"id", row.id},
+              {"gamma", row.gamma},
+              {"logit_p", stability.log_odds},
+              {"stable_probability", stability.probability},
+              {"stable_low", stability.interval.low},
+              {"stable_high", stability.interval.high},
+              {"outside", stability.outside},
+              {"alert", point.alert}};
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json stability_json(const StabilityCounts& counts, double confidence) {
+  const MeanStability mean = mean_stability(counts, confidence);
+  return {{"rows", counts.rows},       {"mean", number(mean.mean)}, {"low", number(mean.low)},
+          {"high", number(mean.high)}, {"outside", counts.outside}, {"bins", counts.bins}};
+}
+
 Json window_json(const Window& window, const Baseline& baseline) {
   const double confidence = baseline.options.confidence;
   Json means = Json::array(), rows = Json::array();
@@ -47,17 +91,20 @@ Json window_json(const Window& window, const Baseline& baseline) {
     rows.push_back(count);
     means.push_back(count == 0 ? Json(nullptr) : number(mean_gamma(baseline, window.counts, i)));
   }
-  return {{"partition", window.partition},
-          {"first", window.first},
-          {"next", window.next},
-          {"begin", window.begin},
-          {"end", window.end},
-          {"rows", window.rows},
-          {"measured", window.measured},
-          {"refused", window.refused},
-          {"gamma", statistics(counted_gamma(baseline, window.counts, confidence))},
-          {"region_means", std::move(means)},
-          {"region_rows", std::move(rows)}};
+  Json json{{"partition", window.partition},
+            {"first", window.first},
+            {"first_number", window.first_number},
+            {"next", window.next},
+            {"begin", window.begin},
+            {"end", window.end},
+            {"rows", window.rows},
+            {"measured", window.measured},
+            {"refused", window.refused},
+            {"gamma", statistics(counted_gamma(baseline, window.counts, confidence))},
+            {"region_means", std::move(means)},
+            {"region_rows", std::move(rows)}};
+  if (window.stability.rows > 0) json["stability"] = stability_json(window.stability, confidence);
+  return json;
 }
 
 Json windows_json(const std::vector<Window>& windows, const Baseline& baseline) {
@@ -111,6 +158,10 @@ Json model_json(const WatchedModel& model) {
             {"windows", windows_json(status.windows, baseline)},
             {"alerts", std::move(alerts)}};
   if (model.inference) json["inference"] = inference_json(*model.inference);
+  if (model.options.map) {
+    json["map"] = map_json(*model.options.map);
+    json["points"] = points_json(status.points);
+  }
   return json;
 }
 

@@ -1,16 +1,17 @@
 """What deploy/ holds works with what it is made for: Prometheus reads the rules and fires them, systemd the unit, and every metric
 that is named there is one that the monitor serves."""
 
+import contextlib
 import json
 import re
 import shutil
 import socket
 import subprocess
-import time
 import urllib.request
 
 import pytest
 from support.monitor_page import running_monitor_page
+from support.watching import make_baseline, rows_text, until, watching
 
 METRIC = re.compile(r"\bharmonia_[a-z_]+\b")
 
@@ -56,49 +57,62 @@ def free_port() -> int:
         return s.getsockname()[1]
 
 
-def test_a_rule_fires_when_gamma_changes(served, root, tmp_path):
-    """A real Prometheus scrapes the monitor; HarmoniaDrift fires while an alert is open, and not before or after."""
+@contextlib.contextmanager
+def running_prometheus(root, folder, place: str):
+    """A real Prometheus with the configuration and the rules of deploy/, which scrapes `place` twice a second; what a rule waits
+    for is made 1 s. Gives a function that tells which rules fire, as (name, model or sink)."""
     config = (root / "deploy" / "prometheus.yml").read_text()
-    config = re.sub(r" +# Without.*\n +authorization:\n.*\n", "", config).replace("127.0.0.1:8078", served.place)
+    config = re.sub(r" +# Without.*\n +authorization:\n.*\n", "", config).replace("127.0.0.1:8078", place)
     config = config.replace("scrape_interval: 15s", "scrape_interval: 500ms\n  evaluation_interval: 500ms")
-    (tmp_path / "prometheus.yml").write_text(config)
-    shutil.copy(root / "deploy" / "prometheus-rules.yml", tmp_path)
+    (folder / "prometheus.yml").write_text(config)
+    rules = (root / "deploy" / "prometheus-rules.yml").read_text()
+    (folder / "prometheus-rules.yml").write_text(re.sub(r"for: \w+", "for: 1s", rules))
     port = free_port()
-    command = [tool("prometheus"), f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data", f"--web.listen-address=127.0.0.1:{port}"]
-    with open(tmp_path / "log", "w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+    command = [tool("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{port}"]
+    with open(folder / "log", "w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
 
         def ask(path: str) -> dict:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=10) as answer:
                 return json.load(answer)["data"]
 
-        def until(condition):
-            end = time.monotonic() + 120
-            while True:
-                try:
-                    if condition():
-                        return
-                except OSError:
-                    pass  # it starts
-                assert time.monotonic() < end, (tmp_path / "log").read_text()
-                time.sleep(0.1)
-
-        def firing() -> list:
-            return [a["labels"]["model"] for a in ask("alerts")["alerts"] if a["labels"]["alertname"] == "HarmoniaDrift" and a["state"] == "firing"]
-
-        def seen(value: float) -> bool:
-            result = ask("query?query=harmonia_alerts_open")["result"]
-            return any(r["metric"]["model"] == "wine" and float(r["value"][1]) == value for r in result)
+        def scraped() -> bool:
+            try:
+                return any(float(r["value"][1]) == 1 for r in ask("query?query=up")["result"])
+            except OSError:
+                return False  # it starts
 
         try:
-            until(lambda: seen(0))
-            assert firing() == []
-            served.tell("window", "first", 2)
-            served.tell("alert", "first")
-            until(lambda: firing() == ["wine"])
-            served.tell("end", "first")
-            until(lambda: seen(0) and firing() == [])
+            until(scraped, (folder / "log").read_text)
+            yield lambda: {(a["labels"]["alertname"], a["labels"].get("model", a["labels"].get("sink"))) for a in ask("alerts")["alerts"] if a["state"] == "firing"}
         finally:
             process.terminate()
+
+
+def test_rules_fire_for_a_live_monitor_while_gamma_is_changed(harmonia, program, root, tmp_path):
+    """Rows are sent to `harmonia monitor`: HarmoniaDrift fires after some have changed, not before, and not any more when they are as
+    they were; HarmoniaSinkFails fires because nobody takes the alert, and HarmoniaDown when the monitor is gone."""
+    base = make_baseline(harmonia, tmp_path)
+    lines = rows_text(2, 6000, range(2000, 3000))
+    with watching(program, base, tmp_path, "--source", "http", "--webhook", f"http://127.0.0.1:{free_port()}/") as monitor, running_prometheus(root, tmp_path, monitor.url.removeprefix("http://")) as firing:
+        sent = 0
+
+        def send(to: int) -> None:
+            nonlocal sent
+            for first in range(sent, to, 500):
+                assert monitor.send(lines[first : first + 500], f"from {first}")["rows"] == 500
+            sent = to
+
+        send(2000)
+        assert monitor.metric('harmonia_alerts_open{model="fn:f4"}') == 0 and firing() == set()
+        send(3000)
+        until(lambda: firing() == {("HarmoniaDrift", "fn:f4"), ("HarmoniaSinkFails", "webhook")}, firing)
+        (alert,) = monitor.status()["alerts"]
+        assert alert["state"] == "open" and abs(alert["since_number"] - 2000) < 60
+        send(6000)
+        assert monitor.status()["alerts"][0]["state"] == "ended"
+        until(lambda: firing() == {("HarmoniaSinkFails", "webhook")}, firing)
+        assert monitor.stop() == 0
+        until(lambda: firing() == {("HarmoniaDown", None)}, firing)
 
 
 def test_systemd_reads_the_unit(root, program, tmp_path):

@@ -8,28 +8,13 @@ import threading
 import time
 import urllib.request
 
+import jsonschema
 import pytest
-
-HEADER = "a,b\n"
-
-
-def rows_text(seed: int, count: int, moved: range = range(0)) -> list[str]:
-    """Lines of two uniform features; of those in `moved` the first is a fifth of that."""
-    draw = random.Random(seed)
-    lines = []
-    for i in range(count):
-        a, b = draw.random(), draw.random()
-        lines.append(f"{a * (0.2 if i in moved else 1):.6f},{b:.6f}\n")
-    return lines
-
+from support.watching import HEADER, make_baseline, rows_text
 
 @pytest.fixture(scope="module")
 def base(harmonia, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("baseline")
-    (folder / "train.csv").write_text(HEADER + "".join(rows_text(1, 3000)))
-    made = harmonia("baseline", "fn:f4", folder / "train.csv", "--radius", 0.1, "-o", folder / "base.json")
-    assert made.returncode == 0, made.stderr
-    return folder / "base.json"
+    return make_baseline(harmonia, tmp_path_factory.mktemp("baseline"))
 
 
 @pytest.fixture
@@ -49,10 +34,23 @@ def watch(program, base, tmp_path):
         process.communicate()
 
 
-def merged(harmonia, folder, *files) -> dict:
-    done = harmonia("monitor", "--merge", *files, "--json", "merged.json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return json.loads((folder / "merged.json").read_text())
+@pytest.fixture
+def merged(harmonia, root, tmp_path):
+    """What `harmonia monitor --merge` writes for files in tmp_path, which is as docs/result.schema.json has it."""
+    schema = json.loads((root / "docs" / "result.schema.json").read_text())
+
+    def merge(*files) -> dict:
+        done = harmonia("monitor", "--merge", *files, "--json", "merged.json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((tmp_path / "merged.json").read_text())
+        jsonschema.validate(result, schema)
+        assert result["summary"]["rows"] == sum(w["rows"] for w in result["windows"]) == sum(p["rows"] for p in result["partitions"].values())
+        for part in ("files", "windows", "model"):
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate({k: v for k, v in result.items() if k != part}, schema)
+        return result
+
+    return merge
 
 
 def test_a_change_in_a_file_is_found_described_and_ends(harmonia, base, tmp_path):
@@ -77,7 +75,7 @@ def test_a_stream_without_change_raises_nothing(harmonia, base, tmp_path):
     assert done.returncode == 0 and "0 alerts" in done.stdout
 
 
-def test_killed_ten_times_every_row_of_a_growing_file_is_counted_once(harmonia, watch, tmp_path):
+def test_killed_ten_times_every_row_of_a_growing_file_is_counted_once(merged, watch, tmp_path):
     lines = rows_text(4, 20000, range(12000, 16000))
     live = tmp_path / "live.csv"
     live.write_text(HEADER)
@@ -105,10 +103,20 @@ def test_killed_ten_times_every_row_of_a_growing_file_is_counted_once(harmonia, 
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
         assert "20000 rows came, 20000 measured" in out
-    killed, whole = (merged(harmonia, tmp_path, name) for name in ("killed.db", "whole.db"))
+    killed, whole = (merged(name) for name in ("killed.db", "whole.db"))
     assert killed["summary"] == whole["summary"]
     without_time = [[{k: v for k, v in w.items() if k not in ("begin", "end")} for w in m["windows"]] for m in (killed, whole)]
     assert without_time[0] == without_time[1] and len(without_time[0]) == 20
+
+
+def test_a_new_file_that_begins_like_the_one_before_is_counted(harmonia, base, tmp_path):
+    lines = rows_text(9, 3000)
+    expected = [(lines[:1000], 1000, False), (lines[:1500], 1500, False), (lines[:500] + lines[1500:], 3500, True), (lines[:1500], 3500, False)]
+    for rows, count, another in expected:  # a file, more of it, another one, and the first again
+        (tmp_path / "live.csv").write_text(HEADER + "".join(rows))
+        done = harmonia("monitor", "fn:f4", "--baseline", base, "--source", "live.csv", "--once", "--false-alarms", 1e-9, cwd=tmp_path)
+        assert done.returncode == 0 and f"{count} rows came, {count} measured" in done.stdout, done.stdout + done.stderr
+        assert ("begins like a file that is kept, and is another one: all of it is counted" in done.stderr) == another
 
 
 def test_standard_input_of_json_lines_says_what_it_may_have_lost(harmonia, base, tmp_path):
@@ -134,7 +142,7 @@ def send(url: str, body: str, batch: str) -> dict:
         return json.loads(answer.read())
 
 
-def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_once(watch, tmp_path, harmonia):
+def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_once(watch, merged):
     process = watch("--source", "http", "--listen", "127.0.0.1:0", "--state", "http.db")
     url = served_at(process)
     text = HEADER + "".join(rows_text(6, 100)) + "nonsense,1\n"
@@ -156,7 +164,7 @@ def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_o
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert "200 rows came" in out
-    assert merged(harmonia, tmp_path, "http.db")["summary"]["rows"] == 200
+    assert merged("http.db")["summary"]["rows"] == 200
 
 
 def test_several_monitors_side_by_side_on_one_page(program, harmonia, watch, tmp_path):
@@ -169,7 +177,7 @@ def test_several_monitors_side_by_side_on_one_page(program, harmonia, watch, tmp
         url = page.stdout.readline().split(" is at ")[1].split(";")[0]
         with urllib.request.urlopen(f"{url}/api/status", timeout=60) as answer:
             one, two = json.loads(answer.read())["models"]
-        assert (one["name"], two["name"]) == ("fn:f4", "fn:f4 (two.db)")
+        assert (one["name"], two["name"]) == ("fn:f4 (one.db)", "fn:f4 (two.db)")
         assert one["rows"] == two["rows"] == 1500 and one["false_alarms"] == 0.02 and len(two["windows"]) == 2
     finally:
         page.send_signal(signal.SIGINT)

@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 from support.monitor_page import running_monitor_page
+from support.watching import HEADER, make_baseline, rows_text
 
 #: For scripts in a page: until(f) waits until f() is something, and gives it.
 UNTIL = """
@@ -109,7 +110,7 @@ def test_numbers_are_those_of_the_status(served, browse):
     row = alert["rows"][0]
     assert shown["first"][:3] == [row["gamma"], row["nearest"]["gamma"], row["back"]["gamma"]]
     assert row["id"] in shown["rows"][0] and f"alcohol {row['values'][0]:.4g} → {row['back']['values'][0]:.4g}" in shown["rows"][0]
-    assert "none found" in shown["rows"][-1]
+    assert "none: it is looked for in the <b>first</b> 20 rows alone" in shown["rows"][-1] and "none found" in shown["rows"][-2]
     assert shown["what"] == alert["text"]
     assert shown["cells"] == sum(mean is not None for w in wine["windows"] for mean in w["region_means"])
     assert any(wine["baseline"]["regions"][0]["text"] in line for line in shown["regions"])
@@ -194,6 +195,73 @@ def test_a_page_says_when_its_server_is_gone(build_dir, browse):
         assert browse(page, end, quiet=False, script=script) == "not connected; trying again"
 
 
+MAP = """
+const map = () => document.querySelector('[aria-label^="P against gamma"]');
+const points = () => all("g.points circle", map()).length;
+const alerted = () => all("g.alerted path", map()).length;
+"""
+
+
+def test_the_gamma_map_has_the_points_that_came(build_dir, browse):
+    with running_monitor_page(build_dir, "--map") as page:
+
+        def drift():
+            page.wait_for_pages(1)
+            with page.events() as events:
+                next(events)
+                for command in (("window", "first", 2.5), ("alert", "first")):
+                    page.tell(*command)
+                    next(events)
+
+        shown = browse(page, drift, script=UNTIL + MAP + """
+          await until(() => points() > 0);
+          const before = [points(), alerted()];
+          await until(() => alerted() > 0);
+          const alert = document.querySelector(".alert");
+          alert.open = true;
+          await until(() => all("tbody", alert).length === 2);
+          return {
+            before, after: [points(), alerted()],
+            curves: all("g[aria-label=line] path", map()).length,
+            labels: all("g[aria-label=text] text", map()).map((e) => e.textContent),
+            windows: all('[aria-label="mean stability of every window"] g[aria-label=dot] circle').length,
+            cards: document.querySelector(".cards").innerText,
+            rows: all("tbody", alert)[1].rows[0].innerText,
+            tiles: all('.tile [aria-label^="Gamma Map of"] g.points circle').length,
+            text: document.body.innerText,
+          };
+        """)
+        models = page.status()["models"]
+        wine, latest = models[0], models[0]["windows"][-1]["stability"]
+        marked = sum(p["alert"] for p in wine["points"])
+        assert shown["before"] == [300, 0] and shown["after"] == [300 - marked, marked] and marked > 10
+        assert shown["curves"] == 3 and shown["labels"] == ["10 %", "50 %", "90 %"]
+        assert shown["windows"] == len(wine["windows"]) and f"{100 * latest['mean']:.3g} %" in shown["cards"]
+        row = page.ask("GET", "/api/alerts/1").json()["rows"][0]["stability"]
+        assert f"{100 * row['probability']:.3g} %" in shown["rows"]
+        # Both models side by side.
+        assert shown["tiles"] == sum(not p["alert"] for m in models for p in m["points"])
+        assert "keep their class through 25 steps" in shown["text"] and "fitted before, on other rows" in shown["text"]
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_a_map_fits_its_window(build_dir, browse, width):
+    with running_monitor_page(build_dir, "--map") as page:
+        page.tell("alert", "first")
+        found = browse(page, width=width, script=UNTIL + MAP + "await until(() => points() > 0); return document.documentElement.scrollWidth;")
+        assert found <= width
+
+
+def test_a_map_without_points_says_so(build_dir, browse):
+    with running_monitor_page(build_dir, "--map", "--empty") as page:
+        text, curves = browse(page, script=UNTIL + MAP + "await until(() => map() && map().querySelector('svg')); return [document.body.innerText, all('g[aria-label=line] path', map()).length];")
+        assert "No measured row yet" in text and curves == 3
+
+
+def test_without_a_map_there_is_none(served, browse):
+    assert browse(served, script=UNTIL + MAP + "await until(() => dots() > 0); return map() === null && !document.body.innerText.includes('Gamma Map');")
+
+
 def test_the_command_itself(harmonia, program, browser, tmp_path):
     """`harmonia monitor --source http --listen`: rows are sent, drift among them, and the page has the alert and its rows."""
     done = harmonia("baseline", "fn:f4", "uniform:3000", "--radius", 0.3, "-o", tmp_path / "base.json")
@@ -222,6 +290,44 @@ def test_the_command_itself(harmonia, program, browser, tmp_path):
             assert answer["console"] == []
             points, rows, text, cards = answer["value"]
             assert (points, rows) == (12, 50) and "gamma" in text and "6,000" in cards
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
+def test_the_files_of_several_monitors_side_by_side(harmonia, program, browser, tmp_path):
+    """`harmonia serve --monitor a.db --monitor b.db`: a tile each, and what is shown is that of the one that is chosen."""
+    base = make_baseline(harmonia, tmp_path)
+    for name, moved in (("calm", range(0)), ("moved", range(3000, 6000))):
+        (tmp_path / f"{name}.csv").write_text(HEADER + "".join(rows_text(7, 6000, moved)))
+        done = harmonia("monitor", "fn:f4", "--baseline", base, "--source", f"{name}.csv", "--once", "--state", f"{name}.db", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    command = [str(program), "serve", "--monitor", "calm.db", "--monitor", "moved.db", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            url = re.search(r"http://[\d.:]+", process.stdout.readline()).group()
+            for width in (360, 1400):
+                browser.send(url, width=width, script=UNTIL + """
+                  const shown = () => [document.querySelector("article").dataset.model, dots(), all(".alert").length, document.querySelector(".lead").innerText];
+                  await until(() => dots() === 6);
+                  const tiles = all(".tile");
+                  const before = shown();
+                  tiles[1].click();
+                  await until(() => all(".alert").length === 1);
+                  const alert = document.querySelector(".alert");
+                  alert.open = true;
+                  await until(() => all("tbody", alert).length === 2);
+                  return { tiles: tiles.map((t) => t.innerText), before, after: shown(), width: document.documentElement.scrollWidth, tinted: all('[aria-label^="gamma of every window"] rect').map((r) => r.getBoundingClientRect().width / r.closest("svg").getBoundingClientRect().width)[0], reasons: all("tbody tr", alert).map((r) => r.innerText).filter((t) => t.includes("none: ")).length };
+                """)
+                answer = browser.receive()
+                assert answer["console"] == []
+                seen = answer["value"]
+                calm, moved = seen["tiles"]
+                assert calm.startswith("fn:f4 (calm.db)\n") and moved.startswith("fn:f4 (moved.db)\n")
+                assert seen["before"][:3] == ["fn:f4 (calm.db)", 6, 0] and seen["after"][:3] == ["fn:f4 (moved.db)", 6, 1]
+                assert seen["before"][3].startswith("No change of γ was found in 6,000 measured rows") and seen["after"][3].startswith("γ has changed since")
+                assert seen["width"] <= width and seen["reasons"] >= 30
+                assert 0.15 < seen["tinted"] < 0.35  # three windows of ten
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0

@@ -85,7 +85,7 @@ TEST(LineSink, AFullDiskIsSaidOnceAndHoldsNobodyUp) {
     const auto sink = open_line_sink("/dev/full", options);
     for (int i = 0; i < 5; ++i) sink->send("{}");
     wait_until_idle(*sink);
-    EXPECT_EQ(sink->status().failed, 5U);
+    EXPECT_EQ(sink->status().given_up, 5U);
     EXPECT_EQ(sink->status().sent, 0U);
     EXPECT_EQ(sink->status().failure, "No space left on device");
   }
@@ -107,7 +107,7 @@ TEST(LineSink, APipeThatNobodyReadsHoldsNobodyUp) {
     const SinkStatus status = sink->status();
     EXPECT_LE(status.waiting, 11U);
     EXPECT_EQ(status.sent, 0U);
-    EXPECT_EQ(status.failed + status.waiting, 100U);
+    EXPECT_EQ(status.dropped + status.waiting, 100U);
   }
   ::close(reader);
   ASSERT_EQ(notes.texts.size(), 1U);
@@ -156,7 +156,7 @@ TEST(Webhook, TriesAgainAfterErrorsAndLostConnections) {
     sink->send("{}");
     wait_until_idle(*sink);
     EXPECT_EQ(sink->status().sent, 1U);
-    EXPECT_EQ(sink->status().failed, 0U);
+    EXPECT_EQ(sink->status().given_up, 0U);
   }
   EXPECT_EQ(calls, 4);
   EXPECT_EQ(notes.texts, (std::vector<std::string>{name + ": it answered 500; alerts wait",
@@ -169,7 +169,7 @@ TEST(Webhook, WhatItRefusesIsNotSentAgain) {
   const auto sink = open_webhook(server.url(), {}, quick(notes));
   sink->send("{}");
   wait_until_idle(*sink);
-  EXPECT_EQ(sink->status().failed, 1U);
+  EXPECT_EQ(sink->status().given_up, 1U);
   EXPECT_EQ(server.requests(), 1);
 }
 
@@ -184,7 +184,7 @@ TEST(Webhook, OneThatHangsHoldsNobodyUpNorTheEnd) {
     for (int i = 0; i < 1000; ++i) sink->send("{}");
     const SinkStatus status = sink->status();
     EXPECT_LE(status.waiting, 11U);
-    EXPECT_EQ(status.failed + status.waiting, 1000U);
+    EXPECT_EQ(status.dropped + status.waiting, 1000U);
   }
   ASSERT_EQ(notes.texts.size(), 1U);
   EXPECT_NE(notes.texts[0].find("alerts were not delivered when the program ended"), std::string::npos);
@@ -203,7 +203,7 @@ TEST(Webhook, ADeadOneIsGivenUpAfterSomeTries) {
   sink->send("{}");
   sink->send("{}");
   wait_until_idle(*sink);
-  EXPECT_EQ(sink->status().failed, 2U);
+  EXPECT_EQ(sink->status().given_up, 2U);
   EXPECT_EQ(sink->status().failure, "connection refused");
   for (const std::string wrong : {"ftp://host/", "http://", "http:///x", "https://me@/x"})
     test::expect_error(ErrorCode::usage, "the webhook is no URL; expected http://HOST… or https://HOST…",

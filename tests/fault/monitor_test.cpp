@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <random>
@@ -84,7 +86,7 @@ TEST(MonitorFaults, FileOfAnotherBaselineOrMonitorIsRefused) {
                        [&] { Monitor second = watched.open(); });
   }
   const std::string other_one =
-      watched.file() + ": is of another baseline, window or seed; expected the same, or another file";
+      watched.file() + ": is of another baseline, map, window or seed; expected the same, or another file";
   watched.options.window = 500;
   test::expect_error(ErrorCode::usage, other_one, [&] { Monitor second = watched.open(); });
   watched.options.window = 1000;
@@ -144,6 +146,77 @@ TEST(MonitorFaults, FullDiskDoesNotStopMeasuringAndNothingIsLost) {
   Monitor monitor = watched.open();
   EXPECT_EQ(monitor.status().measured, 300U);
   EXPECT_EQ(StoredMonitor(watched.file()).windows(watched.baseline).at(0).measured, 300U);
+}
+
+// The file as another program has it.
+class OtherProgram {
+ public:
+  explicit OtherProgram(const std::string& path) { EXPECT_EQ(sqlite3_open(path.c_str(), &file_), SQLITE_OK); }
+  ~OtherProgram() { sqlite3_close(file_); }
+  OtherProgram(const OtherProgram&) = delete;
+  OtherProgram& operator=(const OtherProgram&) = delete;
+  void execute(const std::string& sql) const {
+    EXPECT_EQ(sqlite3_exec(file_, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+  }
+
+ private:
+  sqlite3* file_ = nullptr;
+};
+
+TEST(MonitorFaults, StatusIsReadWhileTheFileIsWritten) {
+  Watched watched;
+  Monitor monitor = watched.open();
+  const OtherProgram other(watched.file());
+  other.execute("BEGIN IMMEDIATE");
+  std::atomic<bool> kept = false;
+  std::thread writer([&] { kept = monitor.take(test::drawn_batch(kSeed, 0, 100)).kept; });
+  // It waits for the other one, up to half a minute, and what it has counted is seen meanwhile.
+  while (monitor.status().rows < 100) std::this_thread::yield();
+  EXPECT_FALSE(kept);
+  EXPECT_EQ(monitor.status().measured, 100U);
+  other.execute("ROLLBACK");
+  writer.join();
+  EXPECT_TRUE(kept);
+}
+
+TEST(MonitorFaults, PartitionsWithoutEndTakeNoRoomWithoutEnd) {
+  constexpr std::size_t kPartitions = 400;
+  Watched watched;
+  watched.run.threads = 1;
+  const auto part = [](std::size_t i, std::uint64_t first, std::uint64_t next) {
+    StreamBatch batch = test::drawn_batch(kSeed, first, next);
+    batch.partition = "file " + std::to_string(i);
+    return batch;
+  };
+  {
+    Monitor monitor = watched.open();
+    for (std::size_t i = 0; i < kPartitions; ++i) monitor.take(part(i, 0, 2));
+    EXPECT_EQ(monitor.status().windows.size(), 200U);
+    // Its window is only in the file by now, and is gone on with.
+    monitor.take(part(0, 2, 5));
+    EXPECT_EQ(monitor.status().windows.size(), 200U);
+    EXPECT_EQ(monitor.status().windows.back().partition, "file 399");  // in the order in which they began
+  }
+  std::vector<Window> windows = StoredMonitor(watched.file()).windows(watched.baseline);
+  ASSERT_EQ(windows.size(), kPartitions);
+  EXPECT_EQ(windows[0].partition, "file 0");
+  EXPECT_EQ(windows[0].rows, 5U);
+  EXPECT_EQ(windows[1].rows, 2U);
+  // Positions of ten thousand partitions are kept: those that were read last.
+  {
+    const OtherProgram other(watched.file());
+    other.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9600) "
+        "INSERT INTO positions (partition, next) SELECT CAST('older ' || i AS BLOB), 7 FROM n");
+  }
+  Monitor monitor = watched.open();
+  ASSERT_EQ(monitor.positions().size(), 10000U);
+  monitor.take(part(1, 2, 3));
+  monitor.take(part(5000, 0, 1));
+  EXPECT_EQ(monitor.positions().size(), 10000U);
+  EXPECT_FALSE(monitor.positions().contains("file 2"));  // of those that are left, read the longest ago
+  EXPECT_TRUE(monitor.positions().contains("file 0"));
+  EXPECT_TRUE(monitor.positions().contains("file 1"));
 }
 
 TEST(MonitorFaults, KilledAtRandomMomentsItCountsEveryRowOnce) {

@@ -29,6 +29,7 @@ struct Taken {
   std::string text;
   StreamPositions positions;
   Arrival last = Arrival::nothing;
+  StreamMarks marks{};
 };
 
 Taken take(RowStream& stream, const StreamPositions& kept = {}, std::chrono::milliseconds wait = 200ms) {
@@ -43,6 +44,7 @@ Taken take(RowStream& stream, const StreamPositions& kept = {}, std::chrono::mil
     for (const RefusedRow& refused : batch.refused) taken.text += std::to_string(refused.position) + "! ";
     EXPECT_EQ(batch.next - batch.first, batch.rows.values.rows() + batch.refused.size());
     taken.positions[batch.partition] = batch.next;
+    taken.marks[batch.partition] = batch.mark;
     stream.kept(batch, true);
   }
   return taken;
@@ -199,6 +201,66 @@ TEST(GrowingFile, AfterARestartAnotherFileIsReadFromItsBeginning) {
   EXPECT_EQ(said, path +
                       " is none of the files that are kept: it is read from its beginning; what was added to "
                       "the one before it, after it was read last, is not counted");
+}
+
+TEST(GrowingFile, AFileThatBeginsLikeTheOneBeforeItIsAnotherWhenItGoesOnOtherwise) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("rows.csv", "a,b\n1,1\n2,2\n3,3\n");
+  std::string said;
+  const auto stream = open_growing_file(path, kFeatures, {.note = [&](auto& text) { said += text + "\n"; }});
+  stream->start({});
+  const Taken first = take(*stream);
+  EXPECT_EQ(first.text, "0:1 1:2 2:3 ");
+  std::filesystem::rename(path, path + ".1");
+  append(path, "a,b\n1,1\n");
+  EXPECT_EQ(take(*stream, first.positions, 1s).text, "");
+  EXPECT_EQ(said, path +
+                      " begins with rows of a file that is kept: unless others follow that differ, they are "
+                      "not counted again\n");
+  append(path, "7,7\n");
+  const Taken second = take(*stream, first.positions);
+  EXPECT_EQ(second.text, "0:1 1:7 ");
+  ASSERT_EQ(second.positions.size(), 2U);
+  EXPECT_EQ(second.positions.rbegin()->first, second.positions.begin()->first + "-2");
+  EXPECT_NE(said.find(path + " begins like a file that is kept, and is another one: all of it is counted\n"),
+            std::string::npos)
+      << said;
+  // Started again with either, it is known which one it is.
+  StreamMarks marks = first.marks;
+  marks.insert(second.marks.begin(), second.marks.end());
+  append(path, "8,8\n");
+  append(path + ".1", "4,4\n");
+  for (const auto& [file, rest] : {std::pair(path, "2:8 "), std::pair(path + ".1", "3:4 ")}) {
+    const auto again = open_growing_file(file, kFeatures, {.marks = marks});
+    again->start(second.positions);
+    EXPECT_EQ(take(*again, second.positions).text, rest);
+  }
+}
+
+TEST(GrowingFile, AfterARestartFilesAreToldApartByWhatIsInThem) {
+  const test::TemporaryFolder folder;
+  std::string rows = "a,b\n";
+  for (int i = 0; i < 100; ++i) rows += std::to_string(i) + ",0\n";
+  const std::string path = folder.write("rows.csv", rows);
+  const auto before = open_growing_file(path, kFeatures, {});
+  before->start({});
+  const Taken kept = take(*before);
+  const auto rest_of = [&](const std::string& text) {
+    const auto again =
+        open_growing_file(folder.write("other.csv", text), kFeatures, {.follow = false, .marks = kept.marks});
+    again->start(kept.positions);
+    return take(*again, kept.positions).text;
+  };
+  EXPECT_EQ(rest_of(rows + "500,0\n"), "100:500 ");  // a copy, in another place
+  EXPECT_EQ(rest_of(rows), "");
+  // One row is another, and it has a few more: all of it is counted.
+  for (const int place : {1, 63, 64, 99}) {
+    std::string other = rows + "200,0";
+    const std::string row = "\n" + std::to_string(place) + ",0\n";
+    other.replace(other.find(row), row.size(), "\n777,0\n");
+    EXPECT_EQ(rest_of(other).substr(0, 4), "0:0 ") << place;
+    EXPECT_NE(rest_of(other).find(std::to_string(place) + ":777 "), std::string::npos) << place;
+  }
 }
 
 TEST(GrowingFile, AFileThatIsShorterThanWhatIsKeptOfItIsAnError) {

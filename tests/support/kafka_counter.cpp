@@ -83,7 +83,7 @@ void send(char** argv) {
   const auto sink = harmonia::open_kafka_sink(topic, options);
   for (std::string line; std::getline(std::cin, line);) sink->send(line);
   while (sink->status().waiting > 0) ::usleep(10000);
-  std::cout << sink->status().sent << " sent, " << sink->status().failed << " failed" << std::endl;
+  std::cout << sink->status().sent << " sent, " << sink->status().given_up << " failed" << std::endl;
 }
 
 }  // namespace

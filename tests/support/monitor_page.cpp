@@ -5,7 +5,7 @@
 //   end NAME              its last alert ends
 //   push OUTCOME          of what is sent from now on: kept, full, stopped, late; batches that come again are
 //   repeated ready TEXT            why it is not; nothing: it is
-// Arguments: --read-key KEY, --ingest-key KEY, --host HOST, --no-push, --empty, --head-seconds S,
+// Arguments: --read-key KEY, --ingest-key KEY, --host HOST, --no-push, --empty, --map, --head-seconds S,
 // --connections N,
 // --pages N, --body BYTES.
 #include <fmt/format.h>
@@ -59,9 +59,32 @@ Baseline reference() {
   return make_baseline(rows.view(), gamma, kFeatures, GammaOptions{}, 1, options);
 }
 
+// A map that says 50 % where log P/(1 − P) is log gamma + 4, fitted on what draw_row() makes, about.
+MonitorMap made_up_map() {
+  MonitorMap made;
+  GammaMap& map = made.map;
+  map.inputs = {"logit_p", "log_gamma"};
+  map.fit.means = {1.5, -3.4};
+  map.fit.scales = {1.5, 0.75};
+  map.fit.coefficients = {0.9 * (1.5 + 3.4 - 4), 0.9 * 1.5, -0.9 * 0.75};
+  map.fit.covariance = Matrix<double>(3, 3);
+  for (std::size_t j = 0; j < 3; ++j) map.fit.covariance.row(j)[j] = 0.02;
+  map.ranges = {{0.01, 6.5}, {-6, -0.8}};
+  map.floor = 1e-6;
+  made.steps = 25;
+  return made;
+}
+
+// P of a row, which is small where hue is.
+RowStability stability_of(const GammaMap& map, std::span<const double> x, double gamma) {
+  const double odds = std::abs(2 + 1.4 * x[2] - 0.2 * x[3]);
+  const MapAnswer answer = map.predict({odds, gamma, {gamma, gamma}, {}});
+  return {odds, answer.probability, answer.interval, answer.outside};
+}
+
 class MadeUp {
  public:
-  explicit MadeUp(const Baseline& baseline) : baseline_(baseline) {
+  MadeUp(const Baseline& baseline, const std::optional<MonitorMap>& map) : baseline_(baseline), map_(map) {
     status_.p_values.assign(1 + baseline.regions.size(), 1);
   }
 
@@ -87,7 +110,10 @@ class MadeUp {
       draw_row(100000 + i, factor, x, gamma);
       count_row(baseline_, x, row_of(gamma), window.counts);
       last_ = {"0", i, i, window.end, fmt::format("row-{}", i), x, gamma, gamma * 0.9, gamma * 1.1, 1, 2};
+      if (map_) place(window);
     }
+    if (status_.points.size() > kMapPoints)
+      status_.points.erase(status_.points.begin(), status_.points.end() - kMapPoints);
     status_.rows += window.rows;
     status_.measured += window.measured;
     status_.evaluations += window.measured * 17;
@@ -121,11 +147,14 @@ class MadeUp {
                     alert.parts[0].since.mean.value_or(0), alert.since_number,
                     baseline_.gamma.mean.value_or(0), alert.parts[1].where);
     for (std::size_t i = 0; i < 50; ++i) {
-      AlertRow row{last_, baseline_.rows[i], std::nullopt};
+      AlertRow row{last_, baseline_.rows[i], std::nullopt, "", true};
       row.row.gamma *= 1 - static_cast<double>(i) / 60;
       if (i < 20) row.back = Counterfactual{{0}, {row.row.values[0] - 0.7}, 0.021, 0.7};
+      if (i == 49) row.reason = "it is looked for in the <b>first</b> 20 rows alone";
       alert.rows.push_back(row);
     }
+    // The largest of the last points are those of the alert.
+    for (MapPoint& point : status_.points) point.alert = point.row.gamma > 0.12;
     alert.complete = true;
     status_.p_values[0] = alert.p_value;
     status_.alerts.push_back(alert);
@@ -143,7 +172,15 @@ class MadeUp {
   }
 
  private:
+  // Puts the last row on the map.
+  void place(Window& window) {
+    last_.stability = stability_of(map_->map, last_.values, last_.gamma);
+    count_stability(*last_.stability, window.stability);
+    status_.points.push_back({last_, false});
+  }
+
   const Baseline& baseline_;
+  const std::optional<MonitorMap>& map_;
   mutable std::mutex mutex_;
   MonitorStatus status_;
   KeptRow last_;
@@ -179,7 +216,7 @@ class Ingest {
 
 struct Arguments {
   MonitorServerOptions options;
-  bool push = true, empty = false;
+  bool push = true, empty = false, map = false;
 };
 
 Arguments read_arguments(int count, char** words) {
@@ -190,6 +227,8 @@ Arguments read_arguments(int count, char** words) {
       all.push = false;
     } else if (name == "--empty") {
       all.empty = true;
+    } else if (name == "--map") {
+      all.map = true;
     } else if (i + 1 < count) {
       const std::string value = words[++i];
       if (name == "--read-key") all.options.read_key = value;
@@ -206,7 +245,10 @@ Arguments read_arguments(int count, char** words) {
 
 void serve(Arguments all) {
   const Baseline baseline = reference();
-  MadeUp first(baseline), second(baseline);
+  MonitorOptions watched;
+  watched.window = kWindow;
+  if (all.map) watched.map = made_up_map();
+  MadeUp first(baseline, watched.map), second(baseline, watched.map);
   if (!all.empty) {
     for (int i = 0; i < 12; ++i) first.add_window(1);
     for (int i = 0; i < 4; ++i) second.add_window(1.05);
@@ -219,8 +261,13 @@ void serve(Arguments all) {
     return not_ready;
   };
   all.options.log = [](const std::string& line) { std::cerr << line << std::endl; };
-  MonitorOptions watched;
-  watched.window = kWindow;
+  all.options.sinks = [] {
+    SinkStatus sink;
+    sink.kind = "webhook";
+    sink.sent = 2;
+    sink.waiting = 1;
+    return std::vector<SinkStatus>{sink};
+  };
   const auto served = [&](const std::string& name, const MadeUp& model) {
     return ServedModel{name, &baseline, watched, [&model] { return model.status(); }};
   };

@@ -108,9 +108,29 @@ TEST(Monitor, AlertIsCompletedWithNearestRowsAndWaysBack) {
   ASSERT_TRUE(alert->rows[0].back);
   EXPECT_EQ(alert->rows[0].back->features, std::vector<std::size_t>{0});
   EXPECT_LE(alert->rows[0].back->gamma, 0.0051);
+  EXPECT_EQ(alert->rows[0].reason, "");
+  EXPECT_EQ(alert->text.find("No change that brings"), std::string::npos);
+  EXPECT_EQ(alert->rows[20].reason, "it is looked for in the first 20 rows alone");
   EXPECT_FALSE(monitor.complete_alert());
   const Alert again = read_alert(alert_text(*alert, watched.baseline));
   EXPECT_EQ(alert_text(again, watched.baseline), alert_text(*alert, watched.baseline));
+}
+
+TEST(Monitor, AlertSaysWhyThereIsNoWayBack) {
+  Watched watched;
+  watched.options.back_calls = 10 * watched.options.back_rows;
+  Monitor monitor = watched.open();
+  feed(monitor, 0, 2000, 100, 1000, 2000);
+  std::optional<Alert> alert;
+  for (int row = 0; row < 50 && monitor.has_incomplete(); ++row) alert = monitor.complete_alert();
+  ASSERT_TRUE(alert);
+  EXPECT_FALSE(alert->rows[0].back);
+  EXPECT_EQ(alert->rows[0].reason, "none was found within 10 evaluations");
+  EXPECT_NE(alert->text.find(
+                "No change that brings gamma of the first row back was found: none was found within 10"),
+            std::string::npos)
+      << alert->text;
+  EXPECT_EQ(read_alert(alert_text(*alert, watched.baseline)).rows[0].reason, alert->rows[0].reason);
 }
 
 TEST(Monitor, ResultDoesNotDependOnBatchesOrRestarts) {

@@ -152,6 +152,13 @@ TEST(RowReader, WhatIsTooLongIsRefused) {
       "the id is the tex");
   // Brackets without an end take no more of the stack.
   EXPECT_EQ(read(reader, std::string(1U << 20, '[')), "byte 1048577: not valid JSON");
+  // Reasons take more memory than the lines they are of.
+  std::string lines = "1,2,3\n";
+  for (std::size_t i = 0; i < RowReader::kMostRefused; ++i) lines += "x\n";
+  EXPECT_EQ(reader.read_all(lines).refused.size(), RowReader::kMostRefused);
+  expect_error(ErrorCode::input,
+               "the rows: more than 10000 of them are none; number 10001: it has 1 field; expected 3",
+               [&] { reader.read_all(lines + "x\n"); });
 }
 
 }  // namespace

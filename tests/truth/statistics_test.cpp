@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace harmonia {
@@ -185,6 +186,21 @@ TEST(Statistics, MedianAndItsRanks) {
   ASSERT_TRUE(ten->interval);
   EXPECT_EQ(ten->interval->low, 1);
   EXPECT_EQ(ten->interval->high, 8);
+}
+
+TEST(Moments, NumberThatCameOftenIsAddedAtOnce) {
+  // 0 forty times, 1 thirty times, 3 ten times: mean 3/4, squares about it 40·9/16 + 30/16 + 10·81/16 = 75.
+  Moments at_once, one_by_one;
+  for (const auto& [value, times] : {std::pair(0.0, 40), std::pair(1.0, 30), std::pair(3.0, 10)}) {
+    at_once.add(value, static_cast<std::size_t>(times));
+    for (int i = 0; i < times; ++i) one_by_one.add(value);
+  }
+  at_once.add(100, 0);
+  EXPECT_EQ(at_once.count(), 80U);
+  EXPECT_DOUBLE_EQ(at_once.mean(), 0.75);
+  EXPECT_NEAR(at_once.variance(), 75.0 / 79, 1e-14);
+  EXPECT_NEAR(at_once.variance(), one_by_one.variance(), 1e-13);
+  EXPECT_NEAR(at_once.skewness(), one_by_one.skewness(), 1e-12);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 /** The Gamma Map: P against gamma with stable and unstable rows, the table by class, and how the map does. */
 import * as Plot from "@observablehq/plot";
 import { counted, figure, grouped, h, interval, percent, section, short, table } from "./dom";
+import { answerColours, axes, boxOf, curves, logistic, padded, readFit, type Box, type Fit } from "./map_plot";
 import { plot, redrawAll } from "./plots";
 import { fields, list, number, text, type Fields, type Result, type Value } from "./read";
 import type { Theme } from "./theme";
 
 const style = { fontSize: "12px", background: "transparent", overflow: "visible" };
-const levels = [0.1, 0.5, 0.9];
 const listedRows = 20;
 
 interface Point {
@@ -17,36 +17,11 @@ interface Point {
   answer: number | null;
 }
 
-interface Fit {
-  floor: number;
-  /** Log-odds of being stable = at + byOdds · logit P + byGamma · log gamma, further variables at their means. */
-  at: number;
-  byOdds: number;
-  byGamma: number;
-}
-
-interface Density {
-  from: number;
-  to: number;
-  bottom: number;
-  top: number;
+interface Density extends Box {
   across: number;
   up: number;
   stable: number[];
   unstable: number[];
-}
-
-function readFit(result: Result): Fit | null {
-  const map = fields(fields(result.frame.summary).map);
-  const inputs = list(map.inputs).map(fields);
-  const c = list(map.coefficients).map((v) => number(v) ?? 0);
-  const slope = number(map.slope) ?? 1;
-  const [p, g] = [inputs[0], inputs[1]];
-  const floor = number(map.floor);
-  if (p === undefined || g === undefined || floor === null) return null;
-  const per = (k: number, input: Fields): number => (slope * (c[k] ?? 0)) / (number(input.scale) ?? 1);
-  const [byOdds, byGamma] = [per(1, p), per(2, g)];
-  return { floor, byOdds, byGamma, at: (number(map.intercept) ?? 0) + slope * (c[0] ?? 0) - byOdds * (number(p.mean) ?? 0) - byGamma * (number(g.mean) ?? 0) };
 }
 
 function readPoints(result: Result): Point[] {
@@ -66,73 +41,11 @@ function readDensity(result: Result): Density | null {
   return { from: at("from"), to: at("to"), bottom: at("bottom"), top: at("top"), across: at("across"), up: at("up"), stable: counts("stable"), unstable: counts("unstable") };
 }
 
-const logistic = (odds: number): number => 1 / (1 + Math.exp(-odds));
-const logit = (p: number): number => Math.log(p / (1 - p));
-
-/** Places of round probabilities on an axis of log-odds, and what they are called. */
-function oddsTicks(bottom: number, top: number): Map<number, string> {
-  const powers = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
-  const raised = (k: number): string => [...String(k)].map((c) => powers[Number(c)] ?? "").join("");
-  const all: [number, string][] = [[0, "50 %"]];
-  for (let k = 1; k * Math.log(10) < Math.max(Math.abs(bottom), Math.abs(top)) + 3; k++) {
-    const near = k <= 3 ? `${Number((100 - 10 ** (2 - k)).toFixed(1))} %` : `1 − 10⁻${raised(k)}`;
-    const at = Math.log(10) * k + Math.log1p(-(10 ** -k));
-    all.push([at, near], [-at, k <= 3 ? `${10 ** (2 - k)} %` : `10⁻${raised(k)}`]);
-  }
-  const shown = all.filter(([at]) => at >= bottom && at <= top).sort((a, b) => a[0] - b[0]);
-  const step = Math.max(1, Math.ceil(shown.length / 8));
-  return new Map(shown.filter((_, i) => i % step === 0));
-}
-
-/** Powers of ten between two of them, no more than fit; of less than two decades the axis finds its own. */
-function decades(from: number, to: number, most: number): number[] | number {
-  const [first, last] = [Math.ceil(from), Math.floor(to)];
-  if (last - first < 1) return Math.min(4, most);
-  const step = Math.max(1, Math.ceil((last - first + 1) / most));
-  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => 10 ** (first + i * step));
-}
-
-/** Where the map says 10, 50 and 90 %: straight lines in log gamma and logit P. */
-function contours(fit: Fit, box: Density): { level: number; gamma: number; odds: number }[] {
-  const steps = Array.from({ length: 101 }, (_, i) => i / 100);
-  return levels.flatMap((level) => {
-    const goal = logit(level) - fit.at;
-    const line =
-      Math.abs(fit.byOdds) * (box.top - box.bottom) >= Math.abs(fit.byGamma) * (box.to - box.from)
-        ? steps.map((s) => {
-            const x = box.from + s * (box.to - box.from);
-            return { level, gamma: 10 ** x, odds: (goal - fit.byGamma * x * Math.LN10) / fit.byOdds };
-          })
-        : steps.map((s) => {
-            const odds = box.bottom + s * (box.top - box.bottom);
-            return { level, gamma: Math.exp((goal - fit.byOdds * odds) / fit.byGamma), odds };
-          });
-    return line.filter((d) => Number.isFinite(d.gamma) && d.gamma >= 10 ** box.from && d.gamma <= 10 ** box.to && d.odds >= box.bottom && d.odds <= box.top);
-  });
-}
-
-function boxOf(points: Point[], floor: number): Density {
-  const ends = (values: number[]): [number, number] => {
-    let [low, high] = [Infinity, -Infinity];
-    for (const v of values) [low, high] = [Math.min(low, v), Math.max(high, v)];
-    return low < high ? [low, high] : [low - 0.5, low + 0.5];
-  };
-  const [from, to] = ends(points.map((p) => Math.log10(Math.max(p.gamma, floor))));
-  const [bottom, top] = ends(points.map((p) => p.odds));
-  return { from, to, bottom, top, across: 0, up: 0, stable: [], unstable: [] };
-}
-
-function padded(box: Density): Density {
-  const [x, y] = [0.04 * (box.to - box.from), 0.05 * (box.top - box.bottom)];
-  return { ...box, from: box.from - x, to: box.to + x, bottom: box.bottom - y, top: box.top + y };
-}
-
 function draw(points: Point[], density: Density | null, fit: Fit | null, floor: number, dense: () => boolean): (width: number, theme: Theme) => Element {
   return (width, theme) => {
     const colour = (stable: boolean | null): string => (stable === null ? theme.muted : stable ? (theme.dark ? "#3d9fdc" : "#0072b2") : "#d55e00");
-    const inner = density ?? boxOf(points, floor);
+    const inner = density ?? { ...boxOf(points, floor), across: 0, up: 0, stable: [], unstable: [] };
     const box = padded(inner);
-    const ticks = oddsTicks(box.bottom, box.top);
     const most = Math.max(1, ...inner.stable.map((s, i) => s + (inner.unstable[i] ?? 0)));
     const cells = inner.stable.flatMap((s, i) => {
       const all = s + (inner.unstable[i] ?? 0);
@@ -142,8 +55,6 @@ function draw(points: Point[], density: Density | null, fit: Fit | null, floor: 
       const y = (k: number): number => inner.bottom + (k / inner.up) * (inner.top - inner.bottom);
       return [{ x1: x(column), x2: x(column + 1), y1: y(row), y2: y(row + 1), share: s / all, all, opacity: 0.3 + (0.7 * Math.log1p(all)) / Math.log1p(most) }];
     });
-    const lines = fit === null ? [] : contours(fit, box);
-    const labels = levels.flatMap((level) => lines.filter((d) => d.level === level).slice(-1));
     const answered = points.some((p) => p.answer !== null);
     const marks = dense()
       ? [Plot.rect(cells, { x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: "share", fillOpacity: "opacity", title: (d: (typeof cells)[0]) => `${counted(d.all, "row")}, ${percent(d.share)} stable` })]
@@ -168,13 +79,11 @@ function draw(points: Point[], density: Density | null, fit: Fit | null, floor: 
       marginBottom: 40,
       style,
       symbol: { type: "identity" } as Plot.ScaleOptions,
-      color: dense() || answered ? { type: "linear", domain: [0, 0.5, 1], range: ["#d55e00", theme.dark ? "#8a8f96" : "#d9d4c3", "#0072b2"], interpolate: "rgb" } : { type: "identity" },
-      x: { type: "log", domain: [10 ** box.from, 10 ** box.to], label: "γ", tickFormat: (d: number) => short(d, 2), ticks: decades(box.from, box.to, width < 500 ? 3 : 8) },
-      y: { domain: [box.bottom, box.top], label: "P", ticks: [...ticks.keys()], tickFormat: (d: number) => ticks.get(d) ?? "", grid: true },
+      color: dense() || answered ? answerColours(theme) : { type: "identity" },
+      ...axes(box, width),
       marks: [
         ...marks,
-        Plot.line(lines, { x: "gamma", y: "odds", z: "level", stroke: theme.text, strokeWidth: (d: { level: number }) => (d.level === 0.5 ? 2 : 1.2), strokeDasharray: "5,3" }),
-        Plot.text(labels, { x: "gamma", y: "odds", text: (d: { level: number }) => percent(d.level), dx: 8, textAnchor: "start", fill: theme.text, stroke: theme.background, strokeWidth: 4 }),
+        ...(fit === null ? [] : curves(fit, box, theme)),
       ],
     });
   };
@@ -324,7 +233,7 @@ function picture(result: Result): HTMLElement | null {
   const points = readPoints(result);
   const density = readDensity(result);
   if (points.length === 0) return null;
-  const fit = readFit(result);
+  const fit = readFit(fields(fields(result.frame.summary).map));
   const least = points.reduce((low, p) => (p.gamma > 0 ? Math.min(low, p.gamma / 2) : low), Infinity);
   const floor = fit?.floor ?? (Number.isFinite(least) ? least : 1);
   const many = result.rowCount > points.length;

@@ -5,6 +5,7 @@ import type { Value } from "./read";
 import { currentTheme, toggleTheme } from "./theme";
 import { readStatus, type Model } from "./watched";
 import { AlertList } from "./watched_alerts";
+import { mapLegend, mapPlot, mapWords, smallMap, stabilityPlot } from "./watched_map";
 import { clock, gammaPlot, heatLegend, regionPlot, sparkline } from "./watched_plots";
 import "./style.css";
 import "./monitor.css";
@@ -21,6 +22,7 @@ function verdict(m: Model): string {
 function cards(m: Model): HTMLElement {
   const card = (name: string, large: Node | string, small: Node | string): HTMLElement => h("div", { class: "card" }, h("dt", {}, name), h("dd", {}, h("strong", {}, large), h("span", {}, small)));
   const latest = m.windows[m.windows.length - 1]?.gamma;
+  const stable = m.windows[m.windows.length - 1]?.stability ?? null;
   const smallest = m.pValues.reduce<number | null>((least, p) => (p !== null && (least === null || p < least) ? p : least), null);
   const others = [m.leftOut > 0 && `${grouped(m.leftOut)} left out`, m.withoutValue > 0 && `${grouped(m.withoutValue)} without a value`].filter((s) => s !== false);
   return h(
@@ -30,6 +32,7 @@ function cards(m: Model): HTMLElement {
     card("measured", m.rows === 0 ? "–" : percent(m.measured / m.rows), others.length > 0 ? others.join(", ") : counted(m.measured, "row")),
     card("γ, latest window", figure(latest?.mean ?? null), latest === undefined || latest.mean === null ? "no window yet" : interval(latest.low, latest.high, false)),
     card("γ, baseline", figure(m.baseline.mean), interval(m.baseline.low, m.baseline.high, false)),
+    stable === null ? "" : card("stable, latest window", percent(stable.mean ?? 0), h("span", {}, h("span", { class: "interval" }, `[${percent(stable.low ?? 0)}, ${percent(stable.high ?? 1)}]`), stable.outside > 0 && `, ${grouped(stable.outside)} outside of the map`)),
     card("smallest p of no change", m.rows === 0 ? "–" : figure(smallest, 3), `an alert at ${short(m.falseAlarms)}`),
     card("model calls", grouped(m.evaluations), "points asked since the start"),
     card("refused", grouped(m.refused), m.refused === 0 ? "all were rows" : m.lastRefused || "were no rows"),
@@ -64,6 +67,7 @@ function meaning(m: Model): HTMLElement {
       h("li", {}, `If the rows of the stream are exchangeable with those of the baseline (${counted(m.baselineRows, "row")}), the probability that all detectors together ever raise an alert, until the first, is at most ${percent(m.falseAlarms)}, however long it runs. After an alert has ended, the test begins again with the same rate.`),
       h("li", {}, "γ is measured without labels: an alert says that the model's outputs around the rows have become other than they were, not that they are wrong. That there is none does not say that nothing changed."),
       h("li", {}, "Rows that depend on each other, as many from one customer at a time, are not exchangeable, and can raise alerts of their own."),
+      m.map !== null && h("li", {}, `How stable a row is comes from a map that was fitted before, on other rows: it says how likely rows like this one kept their class then. It does not know whether that still holds, and beyond the rows that it was fitted on it guesses.`),
       h("li", {}, `Bands are ${percent(m.confidence)} intervals of the mean γ of what a window's rows are a sample of; each holds for itself.`),
     ),
   );
@@ -78,6 +82,8 @@ class ModelView {
   private readonly empty = h("p", { class: "none" });
   private readonly alerts = new AlertList();
   private readonly legend = h("div", {});
+  private readonly mapText = h("p", { class: "note" });
+  private readonly mapMarks = h("div", {});
   private readonly regions = h("details", {}, h("summary", {}, "The regions in words"));
   private readonly table = h("div", {});
 
@@ -92,6 +98,8 @@ class ModelView {
       this.facts,
       section("Alerts", this.alerts.element),
       section("γ over time", this.empty, plot("gamma of every window beside the baseline's", `A point is a window of ${grouped(model.window)} rows; shaded around it is its interval. The grey band is that of the baseline. Where an alert was raised is tinted.`, gammaPlot(present))),
+      model.map === null ? "" : section("Gamma Map", this.mapText, this.mapMarks, plot("P against gamma of the rows measured last, with the map's curves", "", mapPlot(present))),
+      model.map === null ? "" : section("Stability over time", h("p", { class: "note" }, "Mean of the map's answers in every window, with its interval; grey is how they are distributed, darker where there are more rows. The map's own error is not in the interval."), plot("mean stability of every window", "", stabilityPlot(present))),
       section("Regions", h("p", { class: "note" }, "γ of every region and window against the baseline's of the same region. Pale cells have few rows."), this.legend, plot("gamma of regions by windows, relative to the baseline", "", regionPlot(present)), this.regions),
       meaning(model),
     );
@@ -107,12 +115,14 @@ class ModelView {
     this.facts.replaceChildren(cards(model));
     this.empty.textContent = model.windows.length === 0 ? "No window yet: this fills as rows come." : "";
     this.alerts.update(model);
-    this.legend.replaceChildren(heatLegend(currentTheme()));
+    this.redrawLegend();
     this.table.replaceChildren(regionTable(model));
+    if (model.map !== null) this.mapText.textContent = model.points.length === 0 ? "No measured row yet: points appear as rows come." : mapWords(model);
   }
 
   redrawLegend(): void {
     this.legend.replaceChildren(heatLegend(currentTheme()));
+    this.mapMarks.replaceChildren(mapLegend(currentTheme()));
   }
 }
 
@@ -123,9 +133,11 @@ class Tile {
 
   constructor(
     private model: Model,
+    all: () => Model[],
     choose: () => void,
   ) {
-    this.element = h("button", { type: "button", class: "tile", click: choose }, h("b", {}, model.name), this.state, plot(`gamma of ${model.name}`, "", sparkline(() => this.model)));
+    const present = (): Model => this.model;
+    this.element = h("button", { type: "button", class: "tile", click: choose }, h("b", {}, model.name), this.state, plot(`gamma of ${model.name}`, "", sparkline(present)), model.map !== null && plot(`Gamma Map of ${model.name}`, "P against γ, on the same axes", smallMap(present, all)));
     this.update(model);
   }
 
@@ -144,6 +156,7 @@ class Page {
   private readonly shown = h("div", {});
   private readonly footer = h("footer", {});
   private names = "";
+  private models: Model[] = [];
   private chosen = 0;
   private views: ModelView[] = [];
   private overview: Tile[] = [];
@@ -167,11 +180,12 @@ class Page {
 
   update(value: Value): void {
     const { version, models } = readStatus(value);
+    this.models = models;
     const names = JSON.stringify(models.map((m) => m.name));
     if (names !== this.names) {
       this.names = names;
       this.views = models.map((m) => new ModelView(m));
-      this.overview = models.length > 1 ? models.map((m, i) => new Tile(m, () => this.choose(i))) : [];
+      this.overview = models.length > 1 ? models.map((m, i) => new Tile(m, () => this.models, () => this.choose(i))) : [];
       this.tiles.replaceChildren(...this.overview.map((t) => t.element));
       this.footer.replaceChildren(h("p", {}, "γ = |average of the model over a small ball around a row − the model at the row|."), h("p", {}, `harmonia ${version}. This page asks no other server for anything.`));
       this.choose(Math.min(this.chosen, Math.max(0, models.length - 1)));

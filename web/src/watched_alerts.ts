@@ -29,7 +29,7 @@ function features(alert: Alert): HTMLElement | null {
 
 /** What would have to change in a row for its gamma to be as in the baseline. */
 function wayBack(row: AlertRow, names: string[]): Node | string {
-  if (row.back === null) return h("span", { class: "none" }, "none found");
+  if (row.back === null) return h("span", { class: "none" }, row.reason === "" ? "none found" : `none: ${row.reason}`);
   const moves = [...row.back.changes].map(([j, to]) => `${names[j] ?? `x${j}`} ${short(row.values[j] ?? null)} → ${short(to)}`);
   return h("span", {}, moves.join(", "), h("span", { class: "beside" }, "γ ", figure(row.back.gamma)));
 }
@@ -39,6 +39,13 @@ function value(row: AlertRow, j: number): Node {
   return h("span", {}, short(row.values[j] ?? null), row.nearest !== null && h("span", { class: "beside" }, short(row.nearest.values[j] ?? null)));
 }
 
+/** What the map says about a row. */
+function stable(row: AlertRow): Node {
+  const s = row.stability;
+  if (s === null) return h("span", { class: "none" }, "–");
+  return h("span", { title: s.outside ? "outside of what the map was fitted on" : String(s.probability) }, percent(s.probability), s.outside && "*", h("span", { class: "beside" }, `[${percent(s.low)}, ${percent(s.high)}]`));
+}
+
 function rowsTable(rows: AlertRow[], names: string[], first: string[], complete: boolean): HTMLElement {
   const order = names.map((_, j) => j).sort((a, b) => rank(names[a]) - rank(names[b]));
   function rank(name: string | undefined): number {
@@ -46,20 +53,23 @@ function rowsTable(rows: AlertRow[], names: string[], first: string[], complete:
     return at < 0 ? first.length : at;
   }
   const decided = rows.some((r) => r.decided !== null);
+  const mapped = rows.some((r) => r.stability !== null);
+  const largest = (rows[0]?.gamma ?? 0) >= (rows[rows.length - 1]?.gamma ?? 0);
   return h(
     "div",
     {},
     table(
-      `The ${counted(rows.length, "row")} of largest γ since the change; under every number that of the nearest row of the baseline. What brings γ back is the smallest change that was found`,
-      ["row", "γ", ...(decided ? ["class"] : []), "what brings γ back", ...order.map((j) => names[j] ?? "")],
+      `The ${counted(rows.length, "row")} of ${largest ? "largest" : "smallest"} γ since the change; under every number that of the nearest row of the baseline. What brings γ back is the smallest change that was found`,
+      ["row", "γ", ...(decided ? ["class"] : []), ...(mapped ? ["stable"] : []), "what brings γ back", ...order.map((j) => names[j] ?? "")],
       rows.map((r) => [
         h("span", { title: clock(r.time) }, r.name),
         h("span", {}, figure(r.gamma), r.nearest !== null && h("span", { class: "beside" }, figure(r.nearest.gamma))),
         ...(decided ? [String(r.decided ?? "–")] : []),
+        ...(mapped ? [stable(r)] : []),
         complete ? wayBack(r, names) : h("span", { class: "none" }, "being looked for"),
         ...order.map((j) => value(r, j)),
       ]),
-      [false, true, ...(decided ? [true] : []), false, ...order.map(() => true)],
+      [false, true, ...(decided ? [true] : []), ...(mapped ? [true] : []), false, ...order.map(() => true)],
     ),
     complete && h("p", { class: "note" }, "A change that brings γ back is something to look at, not a cause: it says where the model is steady near the row."),
   );

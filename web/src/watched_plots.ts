@@ -4,7 +4,7 @@ import { counted, grouped, h, short } from "./dom";
 import type { Theme } from "./theme";
 import type { Model, Window } from "./watched";
 
-const style = { fontSize: "12px", background: "transparent", overflow: "visible" };
+export const style = { fontSize: "12px", background: "transparent", overflow: "visible" };
 
 /** A time of the last day without its date. */
 export function clock(time: number): string {
@@ -28,18 +28,19 @@ function points(model: Model): Point[] {
 }
 
 /** The stretch of windows that an alert is about. */
-function spans(model: Model): { from: number; to: number; open: boolean }[] {
+export function spans(model: Model): { from: number; to: number; open: boolean }[] {
   const last = model.windows.length - 1;
   return model.alerts.flatMap((alert) => {
-    const from = model.windows.findIndex((w) => w.end >= alert.since);
-    if (from < 0) return [];
-    const found = alert.ended === null ? -1 : model.windows.findIndex((w) => w.end >= (alert.ended ?? 0));
-    return [{ from: from - 0.5, to: (found < 0 ? last : found) + 0.5, open: alert.open }];
+    if (model.windows.every((w) => w.end < alert.since)) return [];
+    // By rows: many windows may have come in the same moment.
+    const from = model.windows.reduce((found, w, at) => (w.firstNumber <= alert.sinceNumber ? at : found), 0);
+    const until = alert.ended === null ? -1 : model.windows.findIndex((w) => w.end >= (alert.ended ?? 0));
+    return [{ from: from - 0.5, to: (until < 0 ? last : Math.max(from, until)) + 0.5, open: alert.open }];
   });
 }
 
 /** Times under some of the windows, so many that they do not touch; rows, where they came faster than times tell apart. */
-function timeAxis(model: Model, width: number): { ticks: number[]; tickFormat: (at: number) => string } {
+export function timeAxis(model: Model, width: number): { ticks: number[]; tickFormat: (at: number) => string } {
   const windows = model.windows;
   const most = Math.max(2, Math.floor(width / 150));
   const step = Math.max(1, Math.ceil(windows.length / most));
@@ -56,12 +57,12 @@ function timeAxis(model: Model, width: number): { ticks: number[]; tickFormat: (
   };
 }
 
-function said(model: Model, w: Window): string {
+export function said(model: Model, w: Window): string {
   const where = model.windows.some((other) => other.partition !== w.partition) ? ` of partition ${w.partition}` : "";
   return `until ${clock(w.end)}: rows ${w.first} to ${w.next - 1}${where}`;
 }
 
-const alarm = (theme: Theme): string => theme.classes[5] ?? theme.accent;
+export const alarm = (theme: Theme): string => theme.classes[5] ?? theme.accent;
 
 /** gamma of every window. Room for ten from the beginning, so that the first do not jump. */
 export function gammaPlot(model: () => Model): (width: number, theme: Theme) => Element {

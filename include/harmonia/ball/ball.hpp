@@ -47,6 +47,11 @@ struct BallOptions {
 
   /// Directions are blocks of an image's pixels.
   bool blocks() const { return kind == BallKind::pixel || kind == BallKind::patch; }
+  /// Points differ from a base in one coordinate at most, and the base is that of many.
+  bool one_coordinate() const {
+    return kind == BallKind::cross || kind == BallKind::one_hot || kind == BallKind::simplex ||
+           kind == BallKind::anti_simplex || kind == BallKind::simplex_pairs;
+  }
   /// The side of such a block, in pixels.
   std::size_t block_side() const { return kind == BallKind::patch ? count : 1; }
 };

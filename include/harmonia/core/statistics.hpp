@@ -80,6 +80,17 @@ class Moments {
     cubes_ += square * share * (n - 2) - 3 * share * squares_;
     squares_ += square;
   }
+  /// The same number so many times.
+  void add(double value, std::size_t times) {
+    if (times == 0) return;
+    const auto before = static_cast<double>(count_), more = static_cast<double>(times), n = before + more;
+    const double step = value - mean_, share = step * more / n;
+    const double square = step * share * before;
+    mean_ += share;
+    cubes_ += square * step * (before - more) / n - 3 * share * squares_;
+    squares_ += square;
+    count_ += times;
+  }
   std::size_t count() const { return count_; }
   double mean() const { return mean_; }
   /// Unbiased; 0 for fewer than two numbers.

@@ -31,16 +31,17 @@ constexpr std::size_t kKeptFeatures = 50;
 
 /// How to measure gamma = |average of f on a ball around x − f(x)| [Kersting 2024, eq. 1.3].
 struct GammaOptions {
-  BallOptions ball;          ///< the points that stand for the sphere
-  OutputChoice output;       ///< what of the model's outputs is averaged
-  std::uint64_t sample = 0;  ///< directions drawn from the ball; 0: all of them
-  double precision = 0;      ///< stop when the half-width is this share of |delta|; 0: no stopping rule
-  double floor = 0;          ///< … or this small; required with precision
-  double confidence = 0.95;  ///< of every interval
-  std::size_t explain = 0;   ///< name this many features whose pairs weigh most
-  bool paper = false;        ///< the paper's own procedure instead of ball, average, sample and precision
-  std::size_t batch = 0;     ///< points held in memory at once, over all threads; 0: chosen for the model
-  Schema schema;             ///< how features may be moved; empty: all alike
+  BallOptions ball;           ///< the points that stand for the sphere
+  OutputChoice output;        ///< what of the model's outputs is averaged
+  std::uint64_t sample = 0;   ///< directions drawn from the ball; 0: all of them
+  double precision = 0;       ///< stop when the half-width is this share of |delta|; 0: no stopping rule
+  double floor = 0;           ///< … or this small; required with precision
+  double confidence = 0.95;   ///< of every interval
+  std::size_t explain = 0;    ///< name this many features whose pairs weigh most
+  bool paper = false;         ///< the paper's own procedure instead of ball, average, sample and precision
+  std::size_t batch = 0;      ///< points held in memory at once, over all threads; 0: chosen for the model
+  Schema schema;              ///< how features may be moved; empty: all alike
+  bool keep_outputs = false;  ///< rows keep what the model answers there, as a Gamma Map asks for
 };
 
 /// How the number of a row came about.
@@ -84,6 +85,7 @@ struct GammaRow {
   std::string id, label, segment;  ///< carried from the data; a segment without a value is "(empty)"
   std::vector<double> x;           ///< the row's values, NaN where missing: all of up to kDrawnFeatures; the
                                    ///< first kKeptFeatures if gamma is among the kWorstRows largest so far
+  std::vector<double> outputs;     ///< all that the model answers at the row, with keep_outputs
   std::uint64_t fingerprint = 0;   ///< of the row's values, to know it again when a run is resumed
 
   /// It has a value, and too few directions carry it to say how large it may be.
@@ -120,6 +122,7 @@ struct GammaSummary {
   std::size_t rows_shortened = 0;     ///< rows with a step that bounds cut short
   std::size_t rows_partly_moved = 0;  ///< rows with a feature that was not moved
   std::uint64_t evaluations = 0;      ///< that the rows stand for, centres included
+  std::string fast_path;              ///< by which balls were answered as wholes; empty: point by point
   std::uint64_t fingerprint = 0;      ///< of all rows' numbers and values: the same rows, the same number
   std::vector<std::string> warnings;  ///< one sentence each
 };

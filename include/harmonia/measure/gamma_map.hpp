@@ -113,5 +113,7 @@ double log_odds_of(double probability);
 
 /// The question that a row asks of a map. None if it has no gamma.
 std::optional<MapQuestion> question_of(const MapRow& row);
+/// What the map answers it. None if it has no gamma, or an input is not a finite number.
+std::optional<MapAnswer> answer_of(const GammaMap& map, const MapRow& row);
 
 }  // namespace harmonia

@@ -12,6 +12,8 @@
 
 namespace harmonia {
 
+class BallPath;
+
 /// What is known of a model before it is asked.
 struct ModelInfo {
   std::string name;                    ///< as the user wrote it
@@ -63,6 +65,8 @@ class Model {
   virtual bool makes_points() const { return false; }
   /// As evaluate(), of points that it makes; only where makes_points().
   virtual void evaluate_made(const PointsToMake& /*points*/, MutableRowsView /*y*/) const {}
+  /// A way to answer whole balls sooner; null: it has none.
+  virtual const BallPath* ball_path() const { return nullptr; }
   /// Its gradients; null: it has none.
   virtual const Differentiable* differentiable() const { return nullptr; }
 };

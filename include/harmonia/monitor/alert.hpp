@@ -39,6 +39,7 @@ struct AlertRow {
   KeptRow row;
   std::optional<BaselineRow> nearest;  ///< of the baseline's kept rows
   std::optional<Counterfactual> back;  ///< none: none was found, or looked for
+  std::string reason;                  ///< why there is no such change, one line; empty: there is one
   bool looked = false;                 ///< for the two
 };
 

@@ -13,10 +13,14 @@ namespace harmonia {
 
 /// How a sink does.
 struct SinkStatus {
-  std::string name;                    ///< as messages call it
-  std::uint64_t sent = 0, failed = 0;  ///< alerts; failed: given up, or too many waited
-  std::size_t waiting = 0;             ///< one under way counts
-  std::string failure;                 ///< of the last try, one line; empty: it went well
+  std::string name;                ///< as messages call it
+  std::string kind;                ///< "file", "webhook" or "kafka"
+  std::uint64_t sent = 0;          ///< alerts that arrived
+  std::uint64_t given_up = 0;      ///< alerts that were refused, or tried too often
+  std::uint64_t dropped = 0;       ///< alerts that were left out because too many waited
+  std::uint64_t failed_tries = 0;  ///< of all alerts
+  std::size_t waiting = 0;         ///< one under way counts
+  std::string failure;             ///< of the last try, one line; empty: it went well
 };
 
 /// Takes alerts somewhere. Its work is done by a thread of its own: however slow or dead the receiver is,

@@ -23,9 +23,10 @@ struct MonitorOptions {
   std::uint64_t quiet_rows = 500;  ///< measured rows that have to be as in the baseline for an alert to end
   std::size_t alert_rows = 50;     ///< that an alert shows
   std::uint64_t back_rows = 20;    ///< of them, for which a change that brings gamma back is looked for
-  std::uint64_t back_calls = 200000;  ///< of the model, at most, to find these
-  std::uint64_t seed = 1;             ///< of sampling and ties
-  std::string about;                  ///< kept in the file as it is, for who reads it
+  std::uint64_t back_calls = 200000;             ///< of the model, at most, to find these
+  std::uint64_t seed = 1;                        ///< of sampling and ties
+  std::string about;                             ///< kept in the file as it is, for who reads it
+  std::optional<MonitorMap> map = std::nullopt;  ///< that is asked how stable every measured row is
 };
 
 /// What became of a batch.
@@ -34,6 +35,15 @@ struct Taken {
   bool fresh = true;          ///< false: a batch of its id was kept before, and this one was not counted
   std::vector<Alert> alerts;  ///< that began or ended
 };
+
+/// A measured row on the Gamma Map.
+struct MapPoint {
+  KeptRow row;         ///< without its values; it has a stability
+  bool alert = false;  ///< it is one of the rows that an alert shows
+};
+
+/// Measured rows that a status has as points, the last ones, besides those of open alerts.
+constexpr std::size_t kMapPoints = 300;
 
 /// What a monitor has done, at one moment.
 struct MonitorStatus {
@@ -47,6 +57,7 @@ struct MonitorStatus {
   std::string last_refused;       ///< why something was no row, or a row was not measured, the last time
   std::string unsaved;            ///< why the file cannot be written at present; empty: it can
   StreamPositions positions;
+  std::vector<MapPoint> points;  ///< where there is a map: rows by number, ascending
 };
 
 /// Rows that were measured, and are not kept yet.
@@ -57,8 +68,8 @@ class MeasuredBatch;
 /// status().
 class Monitor {
  public:
-  /// Goes on from the file, or makes it. Throws Error(usage) if the file is of another baseline, window or
-  /// seed.
+  /// Goes on from the file, or makes it. Throws Error(usage) if the file is of another baseline, map, window
+  /// or seed, or if the model has not the outputs that a map needs.
   Monitor(const Model& model, const Baseline& baseline, const MonitorOptions& options,
           const std::string& file, Run& run);
   ~Monitor();
@@ -67,6 +78,8 @@ class Monitor {
 
   /// Positions that are kept, for RowStream::start().
   StreamPositions positions() const;
+  /// What came with them: StreamBatch::mark.
+  StreamMarks marks() const;
   /// Measures the batch's rows, those that sampling chooses. May be called while another thread is in keep().
   /// Rows that cannot be measured are told from the others. Throws Error(model) if the model answers nothing
   /// at all.

@@ -42,6 +42,8 @@ class RowReader {
  public:
   /// The longest line; what is longer is no row.
   static constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+  /// Of one text, each with its reason; text that is nothing else would take many times its own memory.
+  static constexpr std::size_t kMostRefused = 10000;
 
   explicit RowReader(std::vector<std::string> features, RowReaderOptions options = {});
   ~RowReader();
@@ -53,8 +55,8 @@ class RowReader {
   /// What is read next may begin with a header, as a new file does.
   void start_over();
   /// Reads a whole text: {"rows": [row, …], "ids": [id, …]} with rows as in JSON lines, or lines of JSON or
-  /// CSV. Its positions are from 0. Throws Error(input) for what is nothing of the kind, and for one without
-  /// rows.
+  /// CSV. Its positions are from 0. Throws Error(input) for what is nothing of the kind, for one without
+  /// rows, and for one of which more than kMostRefused are no rows.
   StreamBatch read_all(std::string_view text);
 
   const std::vector<std::string>& features() const;

@@ -18,6 +18,10 @@ Time time_now();
 /// The next row to take, by partition of the stream. Most streams have one partition, "0".
 using StreamPositions = std::map<std::string, std::uint64_t>;
 
+/// By which a stream knows partitions again, beside their names: what StreamBatch::mark was last. A partition
+/// that is not there has none.
+using StreamMarks = std::map<std::string, std::string>;
+
 /// Something in a stream that is no row of the data.
 struct RefusedRow {
   std::uint64_t position = 0;
@@ -30,8 +34,9 @@ struct StreamBatch {
   std::uint64_t first = 0, next = 0;  ///< the positions [first, next) are in it, as rows or refused
   RowBlock rows;                      ///< their numbers are their positions
   std::vector<RefusedRow> refused;
-  std::string id;  ///< by which a sender knows it again when it is sent twice; empty: none
-  Time time = 0;   ///< when it came
+  std::string id;    ///< by which a sender knows it again when it is sent twice; empty: none
+  Time time = 0;     ///< when it came
+  std::string mark;  ///< kept with the position `next`, as it is; empty: none
 };
 
 /// What waiting for rows came to.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harmonia/monitor/baseline.hpp"
+#include "harmonia/monitor/row_stability.hpp"
 #include "harmonia/monitor/row_stream.hpp"
 
 namespace harmonia {
@@ -22,6 +23,8 @@ struct KeptRow {
   std::optional<double> low, high;  ///< of gamma
   std::optional<long long> decided_class;
   std::size_t region = 0;
+  std::optional<RowStability> stability =
+      std::nullopt;  ///< by the monitor's map; none: it has none, or no answer
 };
 
 /// What a stretch of positions of one partition came to. It begins at a multiple of the window's size, and
@@ -38,6 +41,7 @@ struct Window {
   std::uint64_t without_value = 0;    ///< that could not be measured
   std::uint64_t refused = 0;          ///< what was no row
   RowCounts counts;
+  StabilityCounts stability;  ///< of the measured rows that the map answered
 };
 
 /// gamma over the measured rows of counts, with an interval for the mean of what they are a sample of.

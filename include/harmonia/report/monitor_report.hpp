@@ -22,7 +22,7 @@ struct WatchedModel {
 constexpr std::size_t kShownWindows = 120;
 
 /// What all of them come to, as JSON for the live page: counts, gamma of every window and region with
-/// intervals beside the baseline's, alerts without their rows.
+/// intervals beside the baseline's, alerts without their rows; where there is a map, it and its points.
 std::string monitor_status_json(const std::vector<WatchedModel>& models);
 
 /// A page, and the Content-Security-Policy that it is to be sent with.

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harmonia/model/ball_path.hpp"
+#include "tree_link.hpp"
+#include "tree_pack.hpp"
+#include "tree_rows.hpp"
+
+namespace harmonia {
+
+/// All points of a ball around a row from about one walk of the row: at every split that it passes, the
+/// points that turn off there are those whose own coordinate lies beyond the threshold. They go on from the
+/// other child, and add the difference of the leaves to their own sum. Sums are integers, so that the order
+/// does not matter and every point's answer is that of the point alone, to the bit.
+class TreeBalls final : public BallPath {
+ public:
+  /// Keeps references to all of them.
+  TreeBalls(const PackedEnsemble& trees, const TreeRowsMaker& rows, const TreeKernel& kernel,
+            const TreeAnswers& answers, std::size_t outputs);
+
+  std::string name() const override;
+  std::unique_ptr<BallAsker> open(const Ball& ball) const override;
+
+  /// What one pack of trees needs besides itself.
+  struct Pack {
+    bool vectors = false;       ///< many rows at once: complete trees of float32, one plain input a column
+    std::vector<float> bounds;  ///< NearLevel::bounds
+  };
+
+  const PackedEnsemble& trees;
+  const TreeRowsMaker& rows;
+  const TreeKernel& kernel;
+  const TreeAnswers& answers;
+  std::size_t outputs;
+  std::vector<Pack> packs;
+  std::vector<std::uint32_t> columns;  ///< that splits look at, ascending
+  std::vector<std::int32_t> group;     ///< of each input in use: its column's place among these
+};
+
+}  // namespace harmonia

@@ -1,0 +1,267 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "harmonia/data/memory_source.hpp"
+#include "harmonia/measure/gamma.hpp"
+#include "harmonia/model/ball_path.hpp"
+#include "harmonia/model/tree_ensemble.hpp"
+#include "support/random_trees.hpp"
+
+namespace harmonia {
+namespace {
+
+using testing::random_trees;
+using testing::RandomTrees;
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr BallKind kKinds[] = {BallKind::cross, BallKind::one_hot, BallKind::simplex, BallKind::anti_simplex,
+                               BallKind::simplex_pairs};
+constexpr double kRadii[] = {1e-6, 0.003, 0.1, 1, 10};
+
+std::vector<Simd> paths() {
+  std::vector<Simd> all{Simd::scalar};
+  if (best_simd() != Simd::scalar) all.push_back(Simd::avx2);
+  if (best_simd() == Simd::avx512) all.push_back(Simd::avx512);
+  return all;
+}
+
+// Rows in and around [0, 1], some values missing, many on a threshold or exactly a radius beside one.
+Matrix<double> rows_near(const TreeEnsemble& ensemble, std::size_t count, double missing, double radius,
+                         std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto uniform = [&] { return std::generate_canonical<double, 53>(random); };
+  Matrix<double> x(count, ensemble.columns);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < ensemble.columns; ++j) {
+      double value = 1.2 * uniform() - 0.1;
+      if (uniform() < 0.3) value = ensemble.nodes[random() % ensemble.nodes.size()].threshold;
+      if (uniform() < 0.2) value += uniform() < 0.5 ? radius : -radius;
+      if (uniform() < 0.2) value = std::round(3 * value);
+      if (uniform() < missing) value = kMissing;
+      x.row(i)[j] = value;
+    }
+  }
+  return x;
+}
+
+std::unique_ptr<Model> model_of(const TreeEnsemble& ensemble, Simd simd, bool fast = true) {
+  return make_tree_model(ensemble, {.name = "random",
+                                    .kind = "xgboost",
+                                    .sha256 = "",
+                                    .margin = ensemble.margins() % 2 == 1,
+                                    .simd = simd,
+                                    .fast_path = fast});
+}
+
+// What a ball's answer says of one point.
+const double* answer_of(const BallAnswer& answer, const RowBall& ball, std::uint64_t unit, std::size_t p) {
+  const std::size_t outputs = answer.centre.size(), points = ball.shape().points();
+  if (!answer.last.empty() && unit == ball.shape().units - 1) return answer.last.data() + p * outputs;
+  const auto at = std::ranges::lower_bound(answer.units, unit);
+  if (at == answer.units.end() || *at != unit) return answer.base.data() + p * outputs;
+  const auto place = static_cast<std::size_t>(at - answer.units.begin());
+  return answer.changed.data() + (place * points + p) * outputs;
+}
+
+template <class T>
+void expect_point_by_point(const Model& model, const Ball& ball, const Matrix<double>& x) {
+  std::vector<RowBall> balls;
+  for (std::size_t i = 0; i < x.rows(); ++i)
+    balls.emplace_back(ball, std::span<const double>(x.row(i), x.columns()), i);
+  std::vector<const RowBall*> asked;
+  for (const RowBall& each : balls) asked.push_back(&each);
+  std::vector<BallAnswer> answers(balls.size());
+  const auto asker = model.ball_path()->open(ball);
+  ASSERT_NE(asker, nullptr);
+  asker->evaluate(asked, answers);
+  const std::size_t outputs = model.info().outputs;
+  for (std::size_t i = 0; i < balls.size(); ++i) {
+    const RowBall& around = balls[i];
+    const std::size_t points = around.shape().points();
+    Matrix<T> rows(1 + around.shape().units * points, x.columns());
+    Matrix<double> y(rows.rows(), outputs);
+    around.fill(RowBall::Place{}, std::span(rows.row(0), x.columns()));
+    for (std::uint64_t unit = 0; unit < around.shape().units; ++unit) {
+      for (std::size_t p = 0; p < points; ++p) {
+        T* const row = rows.row(1 + unit * points + p);
+        const RowBall::Place place = around.place(unit, p);
+        around.fill(place, std::span(row, x.columns()));
+        if (place.own != RowBall::Place::kNone) row[place.own] = static_cast<T>(around.own_coordinate(place));
+      }
+    }
+    model.evaluate(std::as_const(rows).view(), y.view());
+    for (std::size_t k = 0; k < outputs; ++k) ASSERT_EQ(answers[i].centre[k], y.row(0)[k]);
+    for (std::uint64_t unit = 0; unit < around.shape().units; ++unit)
+      for (std::size_t p = 0; p < points; ++p)
+        for (std::size_t k = 0; k < outputs; ++k)
+          ASSERT_EQ(answer_of(answers[i], around, unit, p)[k], y.row(1 + unit * points + p)[k])
+              << "row " << i << ", unit " << unit << ", point " << p;
+  }
+}
+
+void expect_every_ball(const TreeEnsemble& ensemble, double missing, const Schema& schema = {},
+                       Average average = Average::surface) {
+  std::uint64_t seed = 1;
+  for (const Simd simd : paths()) {
+    const auto model = model_of(ensemble, simd);
+    for (const BallKind kind : kKinds) {
+      for (const double radius : kRadii) {
+        BallOptions options;
+        options.kind = kind;
+        options.radius = radius;
+        options.average = average;
+        const Ball ball(options, schema, 1);
+        Matrix<double> x = rows_near(ensemble, 19, missing, radius, ++seed);
+        for (std::size_t i = 0; i < x.rows(); ++i)
+          for (std::size_t j = 0; j < schema.size(); ++j)
+            x.row(i)[j] = std::clamp(x.row(i)[j], schema[j].lower, schema[j].upper);
+        ensemble.scalar == Scalar::float32 ? expect_point_by_point<float>(*model, ball, x)
+                                           : expect_point_by_point<double>(*model, ball, x);
+        if (::testing::Test::HasFatalFailure()) {
+          ADD_FAILURE() << "ball " << ball_name(options) << ", radius " << radius << ", instructions "
+                        << static_cast<int>(simd);
+          return;
+        }
+      }
+    }
+  }
+}
+
+TEST(TreeBalls, EveryPointIsThatOfThePointAlone) {
+  std::uint64_t seed = 1;
+  for (const unsigned depth : {1U, 2U, 3U, 4U, 5U, 6U, 8U, 11U}) {
+    for (const double missing : {0.0, 0.2}) {
+      for (const std::size_t margins : {1, 3}) {
+        RandomTrees shape{.depth = depth, .margins = margins, .wide_leaves = depth % 2 == 1, .seed = ++seed};
+        shape.stop = depth > 8 ? 0.25 : 0.1;
+        expect_every_ball(random_trees(shape), missing);
+        shape.scalar = Scalar::float64;
+        expect_every_ball(random_trees(shape), missing);
+      }
+    }
+  }
+}
+
+TEST(TreeBalls, SolidBallsHaveSeveralPointsAUnit) {
+  expect_every_ball(random_trees({.depth = 5, .seed = 3}), 0.1, {}, Average::solid);
+}
+
+// Many features against few splits, so that most have none, and one feature that every split looks at.
+TEST(TreeBalls, FeaturesMayBeManyOrOne) {
+  expect_every_ball(random_trees({.columns = 300, .trees = 12, .depth = 6, .seed = 4}), 0.1);
+  expect_every_ball(random_trees({.columns = 1, .trees = 40, .depth = 6, .seed = 5}), 0.1);
+  expect_every_ball(random_trees({.columns = 2, .trees = 40, .depth = 7, .seed = 6}), 0);
+}
+
+// More trees than are walked before their points are.
+TEST(TreeBalls, TreesMayBeMany) {
+  expect_every_ball(random_trees({.trees = 900, .depth = 6, .seed = 7}), 0.05);
+}
+
+TEST(TreeBalls, FeaturesMayHaveScalesBoundsAndWholeSteps) {
+  const TreeEnsemble ensemble = random_trees({.trees = 30, .depth = 6, .seed = 8});
+  Schema scaled(ensemble.columns);
+  for (std::size_t j = 0; j < scaled.size(); ++j) scaled[j].scale = 0.3 + 0.2 * static_cast<double>(j);
+  scaled[2].fixed = true;
+  expect_every_ball(ensemble, 0.1, scaled);
+  Schema bounded = scaled;
+  bounded[0].lower = -0.05;
+  bounded[0].upper = 0.9;
+  bounded[1].integer = true;
+  bounded[3].lower = 0;
+  bounded[3].upper = 1;
+  bounded[3].mirrored = true;
+  expect_every_ball(ensemble, 0, bounded);
+}
+
+// Columns that splits see in several ways: as categories, with zero or NaN taken for another.
+TEST(TreeBalls, CategoriesAndRulesAreSeenAtEveryPoint) {
+  for (const Scalar scalar : {Scalar::float32, Scalar::float64}) {
+    TreeEnsemble ensemble =
+        random_trees({.columns = 6, .trees = 30, .depth = 6, .scalar = scalar, .seed = 9});
+    const auto add = [&](std::uint32_t column, TreeInput::Rule rule, std::uint32_t set) {
+      ensemble.inputs.push_back({column, rule, set});
+      return static_cast<std::uint32_t>(ensemble.inputs.size() - 1);
+    };
+    ensemble.sets = {{.words = {5}, .members_left = true}, {.words = {10}, .cut_below_zero = false}};
+    const std::uint32_t first = add(0, TreeInput::Rule::category, 0),
+                        second = add(0, TreeInput::Rule::category, 1);
+    const std::uint32_t zero = add(1, TreeInput::Rule::zero_is_missing, 0);
+    const std::uint32_t nan = add(2, TreeInput::Rule::nan_is_zero, 0);
+    std::mt19937_64 random(3);
+    for (TreeNode& node : ensemble.nodes) {
+      const std::uint32_t column = ensemble.inputs[node.input].column;
+      if (column == 0 && random() % 3 != 0) {
+        node.input = random() % 2 == 0 ? first : second;
+        node.threshold = 0;
+      }
+      if (column == 1) node.input = zero;
+      if (column == 2 && random() % 2 == 0) node.input = nan;
+    }
+    expect_every_ball(ensemble, 0.15);
+  }
+}
+
+// gamma itself, with what it is made of, whatever is observed.
+TEST(TreeBalls, GammaIsTheSameToTheBit) {
+  const TreeEnsemble ensemble = random_trees({.columns = 9, .trees = 50, .margins = 3, .seed = 10});
+  const Matrix<double> x = rows_near(ensemble, 200, 0.1, 0.1, 11);
+  const auto fast = model_of(ensemble, best_simd()), slow = model_of(ensemble, best_simd(), false);
+  ASSERT_NE(fast->ball_path(), nullptr);
+  ASSERT_EQ(slow->ball_path(), nullptr);
+  for (const BallKind kind : kKinds) {
+    for (const OutputChoice::Kind output :
+         {OutputChoice::Kind::column, OutputChoice::Kind::norm, OutputChoice::Kind::all}) {
+      for (const std::size_t explain : {0, 3}) {
+        if (kind == BallKind::one_hot && explain > 0) continue;  // which it has none of
+        GammaOptions options;
+        options.ball.kind = kind;
+        options.ball.radius = 0.1;
+        options.output.kind = output;
+        options.explain = explain;
+        harmonia::Run one, other;
+        one.threads = 2;
+        const GammaResult a = gamma(*fast, x.view(), options, one),
+                          b = gamma(*slow, x.view(), options, other);
+        EXPECT_EQ(one.ledger.spent(), other.ledger.spent());
+        ASSERT_EQ(a.rows.size(), b.rows.size());
+        for (std::size_t i = 0; i < a.rows.size(); ++i) {
+          ASSERT_EQ(a.rows[i].gamma, b.rows[i].gamma);
+          ASSERT_EQ(a.rows[i].delta, b.rows[i].delta);
+          ASSERT_EQ(a.rows[i].value, b.rows[i].value);
+          ASSERT_EQ(a.rows[i].points, b.rows[i].points);
+          ASSERT_EQ(a.rows[i].decided_class, b.rows[i].decided_class);
+          ASSERT_EQ(a.rows[i].explain.size(), b.rows[i].explain.size());
+          for (std::size_t e = 0; e < a.rows[i].explain.size(); ++e) {
+            ASSERT_EQ(a.rows[i].explain[e].feature, b.rows[i].explain[e].feature);
+            ASSERT_EQ(a.rows[i].explain[e].value, b.rows[i].explain[e].value);
+          }
+        }
+      }
+    }
+  }
+}
+
+// A budget is spent as if every point were asked for.
+TEST(TreeBalls, ABudgetCountsThePointsThatItStandsFor) {
+  const TreeEnsemble ensemble = random_trees({.columns = 9, .seed = 12});
+  const Matrix<double> x = rows_near(ensemble, 20, 0, 0.1, 13);
+  GammaOptions options;
+  options.ball.kind = BallKind::cross;
+  options.ball.radius = 0.1;
+  for (const bool fast : {true, false}) {
+    harmonia::Run run{.seed = 1, .threads = 1, .ledger = Ledger(19 * 7 + 5), .progress = {}, .stop = {}};
+    const GammaResult result = gamma(*model_of(ensemble, best_simd(), fast), x.view(), options, run);
+    EXPECT_EQ(run.ledger.spent(), 19U * 7);
+    EXPECT_EQ(std::ranges::count_if(result.rows, [](const GammaRow& row) { return row.gamma.has_value(); }),
+              7);
+  }
+}
+
+}  // namespace
+}  // namespace harmonia
