@@ -183,15 +183,13 @@ class Gateway {
 
   // What the upstream is sent: not what httplib adds or what concerns the client's connection.
   void rewrite_headers(std::vector<HttpHeader>& headers) const {
-    std::string connection = "," + lower(header_of(headers, "connection")) + ",";
-    std::erase_if(connection, [](char c) { return c == ' ' || c == '\t'; });
+    headers = passed_on(std::move(headers));
     const bool own_key = !options_.key.empty() || !options_.endpoint.key.empty();
     std::erase_if(headers, [&](const HttpHeader& header) {
       const std::string name = lower(header.first);
       constexpr std::array<std::string_view, 6> kOwn{"remote_addr", "remote_port",     "local_addr",
                                                      "local_port",  "accept-encoding", "x-harmonia"};
-      return !is_passed_on(name) || std::ranges::find(kOwn, name) != kOwn.end() ||
-             (own_key && name == "authorization") || connection.find("," + name + ",") != std::string::npos;
+      return std::ranges::find(kOwn, name) != kOwn.end() || (own_key && name == "authorization");
     });
     if (!options_.endpoint.key.empty())
       headers.emplace_back("Authorization", "Bearer " + options_.endpoint.key);

@@ -102,6 +102,7 @@ bool HttpConnection::wait() { return at_ < end_ || wait_until(Clock::now() + sec
 void HttpConnection::begin() {
   deadline_ = Clock::now() + seconds(limits_.head_seconds);
   in_head_ = true;
+  head_.clear();
   line_ = taken_ = 0;
 }
 
@@ -124,6 +125,7 @@ bool HttpConnection::fill() {
 
 // A blank line ends the head.
 void HttpConnection::follow_head(char c) {
+  head_ += c;
   if (c == '\r') return;
   if (c != '\n') {
     ++line_;

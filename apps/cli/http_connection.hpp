@@ -30,6 +30,8 @@ class HttpConnection final : public httplib::Stream {
   bool wait();
   /// A request begins: its time runs from now.
   void begin();
+  /// The head of the request, as far as it was read.
+  const std::string& head() const { return head_; }
 
   bool is_readable() const override;
   /// Whether something can be sent, and the client is still there.
@@ -53,6 +55,7 @@ class HttpConnection final : public httplib::Stream {
   std::size_t at_ = 0, end_ = 0;
   Clock::time_point deadline_;
   bool in_head_ = true;
+  std::string head_;
   std::size_t line_ = 0;   // bytes of the line so far
   std::size_t taken_ = 0;  // bytes of the head, then of the body
 };

@@ -14,6 +14,7 @@
 #include "harmonia/core/sha256.hpp"
 #include "harmonia/core/text.hpp"
 #include "http_connection.hpp"
+#include "http_text.hpp"
 
 namespace harmonia {
 namespace {
@@ -25,22 +26,64 @@ std::string lower(std::string_view text) {
   return small;
 }
 
+// A request and its answer, as this server sees them.
+struct Turn {
+  std::optional<std::vector<HttpField>> fields;  // of the request; none: they are not of HTTP
+  httplib::Request* request = nullptr;
+  bool answered = false;  // by us, and not by httplib
+  bool closing = false;   // the connection ends after the answer
+};
+
+// Leads from httplib's request to its turn: put into the member `progress`, of which servers have no use.
+struct TurnLink {
+  Turn* turn;
+  bool operator()(std::uint64_t, std::uint64_t) const { return true; }
+};
+
+// None: httplib could not read the request.
+Turn* turn_of(const httplib::Request& request) {
+  const auto* const link = request.progress.target<TurnLink>();
+  return link == nullptr ? nullptr : link->turn;
+}
+
+void close_after(Turn& turn) {
+  turn.closing = true;
+  turn.request->headers.erase("Connection");
+  turn.request->headers.emplace("Connection", "close");
+}
+
 HttpRequest request_of(const httplib::Request& from) {
   HttpRequest request;
   request.method = from.method;
   request.path = from.path;
+  request.target = from.target;
   request.client = from.remote_addr;
-  for (const auto& [name, value] : from.headers) request.headers.emplace(lower(name), value);
+  if (const Turn* const turn = turn_of(from); turn != nullptr && turn->fields) request.fields = *turn->fields;
+  for (const auto& [name, value] : request.fields) request.headers.emplace(lower(name), value);
   for (const auto& [name, value] : from.params) request.query.emplace(name, value);
   return request;
 }
 
+// The first part of the path, after its slash; the path goes on after it.
+std::string_view next_part(std::string_view& path) {
+  const std::size_t end = std::min(path.find('/', 1), path.size());
+  const std::string_view part = path.substr(1, end - 1);
+  path.remove_prefix(end);
+  return part;
+}
+
 bool matches(const HttpRoute& route, HttpRequest& request) {
-  if (!route.path.ends_with("/*")) return route.path == request.path;
-  const std::string_view prefix = std::string_view(route.path).substr(0, route.path.size() - 1);
-  if (!request.path.starts_with(prefix)) return false;
-  request.rest = request.path.substr(prefix.size());
-  return !request.rest.empty() && request.rest.find('/') == std::string::npos;
+  std::string_view wanted = route.path, path = request.path;
+  while (wanted.starts_with('/') && path.starts_with('/')) {
+    const std::string_view expected = next_part(wanted), part = next_part(path);
+    if (expected == "*") {
+      if (part.empty() || part == "." || part == "..") return false;
+      request.rest = part;
+    } else if (expected != part) {
+      return false;
+    }
+  }
+  return wanted.empty() && path.empty();
 }
 
 // A thread for every connection, made when there is none to spare; as many connections again may wait for
@@ -154,7 +197,8 @@ class HttpServer::Listener final : public httplib::Server {
     Get(kAll, take_empty).Options(kAll, take_empty);
     Post(kAll, take).Put(kAll, take).Patch(kAll, take).Delete(kAll, take);
     set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
-      if (response.body.empty()) answer_unread(request, response);
+      const Turn* const turn = turn_of(request);
+      if (turn == nullptr || !turn->answered) answer_unread(request, response);
     });
     set_exception_handler([](const httplib::Request&, httplib::Response& response,
                              const std::exception_ptr&) { response.status = 500; });
@@ -210,21 +254,20 @@ class HttpServer::Listener final : public httplib::Server {
     HttpConnection connection(socket, options_.limits, stopping_);
     for (bool goes_on = true; goes_on && connection.wait() && !stopping_;) {
       connection.begin();
-      bool client_closes = false, understood = false, closing = false;
+      bool client_closes = false;
+      Turn turn;
       const bool done = process_request(connection, false, client_closes, [&](httplib::Request& request) {
-        understood = true;
+        turn.request = &request;
+        turn.fields = read_fields(connection.head());
+        // httplib decodes percent signs in values.
+        request.headers.clear();
+        if (turn.fields) request.headers.insert(turn.fields->begin(), turn.fields->end());
         // A page of 300 kB is not worth a compressor's time; ranges would make one of many copies of it.
         request.headers.erase("Accept-Encoding");
         request.ranges.clear();
-        // Servers have no use for this member: here it ends the connection after the answer.
-        request.progress = [&closing, &request](std::uint64_t, std::uint64_t) {
-          closing = true;
-          request.headers.erase("Connection");
-          request.headers.emplace("Connection", "close");
-          return true;
-        };
+        request.progress = TurnLink{&turn};
       });
-      goes_on = done && understood && !client_closes && !closing;
+      goes_on = done && turn.answered && !client_closes && !turn.closing;
     }
     return true;
   }
@@ -232,26 +275,32 @@ class HttpServer::Listener final : public httplib::Server {
   void answer(const httplib::Request& from, httplib::Response& response,
               const httplib::ContentReader* reader) {
     HttpRequest request = request_of(from);
-    bool whole =
-        reader == nullptr || !(from.has_header("Content-Length") || from.has_header("Transfer-Encoding"));
+    Turn& turn = *turn_of(from);
+    const std::string fault =
+        turn.fields ? framing_fault(*turn.fields, reader != nullptr) : "a line of its head is no header";
+    const bool has_body = from.has_header("Content-Length") || from.has_header("Transfer-Encoding");
+    bool whole = fault.empty() && (reader == nullptr || !has_body);
     HttpReply reply;
     try {
-      reply = reply_to(request, [&](std::size_t most) -> std::optional<HttpReply> {
-        if (whole) return std::nullopt;
-        std::optional<HttpReply> refused = read_body(from, *reader, most, request.body);
-        whole = !refused;
-        return refused;
-      });
+      reply = !fault.empty()
+                  ? http_error(400, "the request cannot be read: " + fault)
+                  : reply_to(request, [&](const HttpRoute& route) -> std::optional<HttpReply> {
+                      if (whole) return std::nullopt;
+                      std::optional<HttpReply> refused = read_body(route, turn, *reader, request.body);
+                      whole = !refused;
+                      return refused;
+                    });
     } catch (const Error& error) {
       reply = http_error(500, error.what());
     }
-    if (!whole && from.progress) from.progress(0, 0);  // what is left of the body is no request
+    if (!whole) close_after(turn);  // what is left of the body is no request
     write(request, reply, response);
+    turn.answered = true;
   }
 
-  // body: reads so many bytes of it at most.
+  // read: the body, as the route takes it.
   HttpReply reply_to(HttpRequest& request,
-                     const std::function<std::optional<HttpReply>(std::size_t most)>& body) const {
+                     const std::function<std::optional<HttpReply>(const HttpRoute&)>& read) const {
     std::string known;
     for (const HttpRoute& route : routes_) {
       if (!matches(route, request)) continue;
@@ -262,8 +311,7 @@ class HttpServer::Listener final : public httplib::Server {
       if (route.admit) {
         if (std::optional<HttpReply> refused = route.admit(request)) return *refused;
       }
-      const std::size_t most = route.body > 0 ? route.body : options_.limits.body;
-      if (std::optional<HttpReply> refused = body(most)) return *refused;
+      if (std::optional<HttpReply> refused = read(route)) return *refused;
       return route.answer(request);
     }
     if (known.empty()) return http_error(404, fmt::format("no such path: {}", printable(request.path)));
@@ -272,15 +320,19 @@ class HttpServer::Listener final : public httplib::Server {
     return reply;
   }
 
-  static std::optional<HttpReply> read_body(const httplib::Request& from,
-                                            const httplib::ContentReader& reader, std::size_t most,
-                                            std::string& body) {
+  std::optional<HttpReply> read_body(const HttpRoute& route, Turn& turn, const httplib::ContentReader& reader,
+                                     std::string& body) const {
+    const std::size_t most = route.body > 0 ? route.body : options_.limits.body;
     const HttpReply oversized =
-        http_error(413, fmt::format("the body is too long; expected {} bytes at most", most));
-    if (from.has_header("Content-Encoding"))
-      return http_error(415, "the body has a Content-Encoding; expected none");
+        route.refuse(413, fmt::format("the body is too long; expected {} bytes at most", most));
+    httplib::Request& from = *turn.request;
+    if (!route.packed && from.has_header("Content-Encoding"))
+      return route.refuse(415, "the body has a Content-Encoding; expected none");
     const std::optional<double> length = read_number(from.get_header_value("Content-Length"));
     if (length && !(*length <= static_cast<double>(most))) return oversized;
+    // httplib would unpack what is packed, and take forms apart.
+    from.headers.erase("Content-Encoding");
+    from.headers.erase("Content-Type");
     bool too_long = false;
     const bool whole = reader([&](const char* data, std::size_t size) {
       too_long = body.size() + size > most;
@@ -288,21 +340,30 @@ class HttpServer::Listener final : public httplib::Server {
       return !too_long;
     });
     if (too_long) return oversized;
-    if (!whole) return http_error(400, "the body broke off, or came too slowly");
+    if (!whole) return route.refuse(400, "the body broke off, or came too slowly");
     return std::nullopt;
   }
 
   void write(const HttpRequest& request, const HttpReply& reply, httplib::Response& response) const {
     response.status = reply.status;
-    for (const auto& [name, value] : options_.headers) response.set_header(name, value);
-    for (const auto& [name, value] : reply.headers) {
-      response.headers.erase(name);
-      response.set_header(name, value);
+    if (reply.passed_on) {
+      for (const auto& [name, value] : reply.headers) response.headers.emplace(name, value);
+    } else {
+      for (const auto& [name, value] : options_.headers) response.set_header(name, value);
+      for (const auto& [name, value] : reply.headers) {
+        response.headers.erase(name);
+        response.set_header(name, value);
+      }
     }
     if (reply.next) {
       response.set_chunked_content_provider(
           reply.type, [next = reply.next](std::size_t, httplib::DataSink& sink) {
-            const std::optional<std::string> piece = next();
+            std::optional<std::string> piece;
+            try {
+              piece = next();
+            } catch (const Error&) {
+              return false;
+            }
             if (!piece) {
               sink.done();
               return true;
@@ -310,7 +371,8 @@ class HttpServer::Listener final : public httplib::Server {
             return piece->empty() ? sink.is_writable() : sink.write(piece->data(), piece->size());
           });
     } else {
-      response.set_content(reply.body, reply.type);
+      response.body = reply.body;
+      if (!reply.type.empty()) response.set_header("Content-Type", reply.type);
     }
     options_.replied(request, reply.status);
   }

@@ -13,10 +13,15 @@
 
 namespace harmonia {
 
+/// A header of a request or a reply.
+using HttpField = std::pair<std::string, std::string>;
+
 /// A request to a server of this program.
 struct HttpRequest {
-  std::string method, path;                           ///< path: decoded, without the query
-  std::string rest;                                   ///< of the path, what the '*' of its route stands for
+  std::string method, path;       ///< path: decoded, without the query
+  std::string target;             ///< path and query as they were sent
+  std::string rest;               ///< of the path, what the last '*' of its route stands for
+  std::vector<HttpField> fields;  ///< all headers as they were sent, in their order
   std::map<std::string, std::string> headers, query;  ///< names of headers in lower case; the first of a name
   std::string body;
   std::string client;  ///< address
@@ -33,9 +38,10 @@ struct HttpReply {
   int status = 200;
   std::string type = "application/json";
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;
+  std::vector<HttpField> headers;
+  bool passed_on = false;  ///< it is another server's: nothing is added to its headers
   /// Instead of a body: the next piece, again and again. Waits itself, about half a second at most. Empty:
-  /// nothing new; none: that was all.
+  /// nothing new; none: that was all. Throws Error to break the answer off.
   std::function<std::optional<std::string>()> next;
 };
 
@@ -44,11 +50,14 @@ HttpReply http_error(int status, std::string_view message);
 
 /// Who answers what. Called by many threads at once.
 struct HttpRoute {
-  std::string method, path;  ///< the path as it is, or PREFIX/* with one more part
+  std::string method, path;  ///< a part of the path that is * stands for any one
   /// Looks at a request before its body is read. A reply: that is the answer.
   std::function<std::optional<HttpReply>(const HttpRequest&)> admit;
   std::function<HttpReply(const HttpRequest&)> answer;
   std::size_t body = 0;  ///< bytes of a body, at most; 0: HttpLimits::body
+  bool packed = false;   ///< bodies with a Content-Encoding are taken, and handed over as they are
+  /// What a client is told whose body is not taken.
+  std::function<HttpReply(int status, std::string_view message)> refuse = http_error;
 };
 
 /// What one client, or many at once, may take.
@@ -65,7 +74,7 @@ struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;  ///< 0: one that is free
   HttpLimits limits;
-  std::vector<std::pair<std::string, std::string>> headers;  ///< of every reply
+  std::vector<HttpField> headers;  ///< of every reply that is not passed on
   /// Told of every reply, those to requests that could not be read included. Called by many threads at once.
   std::function<void(const HttpRequest&, int status)> replied = [](const HttpRequest&, int) {};
 };

@@ -8,12 +8,75 @@
 #include "harmonia/core/text.hpp"
 
 namespace harmonia {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small;
+}
+
+bool is_token(std::string_view name) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::ranges::all_of(name, [&](unsigned char c) {
+    return (c < 0x80 && std::isalnum(c) != 0) || kMarks.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+bool is_text(std::string_view value) {
+  return std::ranges::none_of(value, [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; });
+}
+
+bool is_digits(std::string_view text) {
+  constexpr std::size_t kMost = 18;  // fit into 64 bits
+  return !text.empty() && text.size() <= kMost &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<std::vector<HttpField>> read_fields(std::string_view head) {
+  constexpr std::string_view kEnd = "\r\n";
+  std::vector<HttpField> fields;
+  const std::size_t first = head.find(kEnd);
+  if (first == std::string_view::npos) return std::nullopt;
+  head.remove_prefix(first + kEnd.size());
+  for (;;) {
+    const std::size_t end = head.find(kEnd);
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view line = head.substr(0, end);
+    head.remove_prefix(end + kEnd.size());
+    if (line.empty()) return head.empty() ? std::optional(std::move(fields)) : std::nullopt;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return std::nullopt;
+    const std::string_view value = trim(line.substr(colon + 1));
+    if (!is_text(value)) return std::nullopt;
+    fields.emplace_back(line.substr(0, colon), value);
+  }
+}
+
+std::string framing_fault(const std::vector<HttpField>& fields, bool takes_body) {
+  std::vector<std::string_view> lengths, encodings;
+  for (const auto& [name, value] : fields) {
+    const std::string small = lower(name);
+    if (small == "content-length") lengths.push_back(value);
+    if (small == "transfer-encoding") encodings.push_back(value);
+  }
+  if (!lengths.empty() && !encodings.empty())
+    return "it has Content-Length and Transfer-Encoding; expected one of them";
+  if (lengths.size() > 1) return "it has more than one Content-Length";
+  if (lengths.size() == 1 && !is_digits(lengths[0]))
+    return fmt::format("its Content-Length is {}; expected a number of bytes", in_quotes(lengths[0]));
+  if (encodings.size() > 1 || (encodings.size() == 1 && lower(encodings[0]) != "chunked"))
+    return "its Transfer-Encoding is not chunked alone";
+  if (!takes_body && (!encodings.empty() || (lengths.size() == 1 && lengths[0] != "0")))
+    return "it has a body, and its method takes none";
+  return {};
+}
 
 std::string media_type(const HttpRequest& request) {
   const std::string header = request.header("content-type");
-  std::string type(trim(std::string_view(header).substr(0, header.find(';'))));
-  for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return type;
+  return lower(trim(std::string_view(header).substr(0, header.find(';'))));
 }
 
 std::string host_name(const HttpRequest& request) {

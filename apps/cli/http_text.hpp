@@ -1,11 +1,21 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http_server.hpp"
 
 namespace harmonia {
+
+/// The headers in a request's head, which begins with the request's line and ends with an empty one. None:
+/// some line is not NAME: VALUE without control characters, or does not end with CR LF. Readers that are more
+/// patient disagree about where requests end. [RFC 9112, sections 2.2 and 5]
+std::optional<std::vector<HttpField>> read_fields(std::string_view head);
+
+/// What is wrong with how a body's length is said; empty: nothing. [RFC 9112, section 6.3]
+std::string framing_fault(const std::vector<HttpField>& fields, bool takes_body);
 
 /// The media type of a request's body without parameters, in lower case: text/csv.
 std::string media_type(const HttpRequest& request);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -30,6 +31,7 @@
 #include "monitor_server.hpp"
 #include "options.hpp"
 #include "serve_monitors.hpp"
+#include "sidecar.hpp"
 #include "watch_loop.hpp"
 
 namespace harmonia {
@@ -37,6 +39,7 @@ namespace {
 
 constexpr const char* kPushed = "http";
 constexpr std::string_view kKafka = "kafka:";
+constexpr std::string_view kSidecar = "sidecar";
 
 using AlertSinks = std::vector<std::unique_ptr<AlertSink>>;
 
@@ -61,9 +64,11 @@ struct MonitorCommand {
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
   std::string read_asked_map(const SavedBaseline& base, const ModelInfo& opened);
   KafkaTopic topic(const std::string& address) const;
+  bool is_sidecar() const { return source == kSidecar || source.starts_with(std::string(kSidecar) + ":"); }
+  std::unique_ptr<Sidecar> open_sidecar(const Baseline& baseline, RowStream& stream) const;
   std::unique_ptr<RowStream> open_source(const Baseline& baseline, const Monitor& monitor) const;
   std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream,
-                                       const AlertSinks& sinks) const;
+                                       const AlertSinks& sinks, Sidecar* sidecar) const;
   AlertSinks open_sinks() const;
 };
 
@@ -77,6 +82,9 @@ void say(const std::string& line) {
 void MonitorCommand::check() const {
   if (source == kPushed && listen.empty())
     throw Error(ErrorCode::usage, "--source http takes rows over HTTP; expected --listen HOST:PORT with it");
+  if (is_sidecar() && listen.empty())
+    throw Error(ErrorCode::usage,
+                "--source sidecar takes inference requests over HTTP; expected --listen HOST:PORT with it");
   if (alerts_file == "-" && !quiet)
     throw Error(ErrorCode::usage,
                 "--alerts - writes JSON lines to standard output; expected --quiet with it");
@@ -144,9 +152,28 @@ KafkaTopic MonitorCommand::topic(const std::string& address) const {
   return topic;
 }
 
+// sidecar, or sidecar:http://HOST:PORT/v2/models/NAME where inference is passed on to another one than MODEL.
+std::unique_ptr<Sidecar> MonitorCommand::open_sidecar(const Baseline& baseline, RowStream& stream) const {
+  if (!is_sidecar()) return nullptr;
+  SidecarOptions how;
+  how.model = source == kSidecar ? model : source.substr(kSidecar.size() + 1);
+  if (!is_server(how.model, {}))
+    throw Error(ErrorCode::usage, fmt::format("side-car of {}; expected a model server, as in --source "
+                                              "sidecar:http://HOST:PORT/v2/models/NAME",
+                                              in_quotes(how.model)));
+  how.ca_file = model_options.ca_file;
+  how.timeout_seconds = model_options.timeout_seconds;
+  how.features = baseline.features.size();
+  how.offer = [&rows = dynamic_cast<PushedRows&>(stream)](StreamBatch batch) {
+    return rows.offer(std::move(batch));
+  };
+  how.note = say;
+  return std::make_unique<Sidecar>(how);
+}
+
 std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline,
                                                        const Monitor& monitor) const {
-  if (source == kPushed) return std::make_unique<PushedRows>();
+  if (source == kPushed || is_sidecar()) return std::make_unique<PushedRows>();
   const RowForm rows = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
   if (source.starts_with(kKafka)) {
     return open_kafka_stream(topic(source), baseline.features,
@@ -163,7 +190,8 @@ std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline,
 }
 
 std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, const Monitor& monitor,
-                                                     RowStream& stream, const AlertSinks& sinks) const {
+                                                     RowStream& stream, const AlertSinks& sinks,
+                                                     Sidecar* sidecar) const {
   if (listen.empty()) return nullptr;
   const ListenAddress address = read_listen_address(listen);
   MonitorServerOptions how;
@@ -179,8 +207,9 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
     for (const std::unique_ptr<AlertSink>& sink : sinks) all.push_back(sink->status());
     return all;
   };
+  how.sidecar = sidecar;
   PushRows push;
-  if (auto* const pushed = dynamic_cast<PushedRows*>(&stream))
+  if (auto* const pushed = dynamic_cast<PushedRows*>(&stream); pushed != nullptr && sidecar == nullptr)
     push = [pushed](StreamBatch batch, std::chrono::milliseconds wait) {
       return pushed->push(std::move(batch), wait);
     };
@@ -240,6 +269,17 @@ void print_status(const MonitorStatus& status) {
     fmt::print("the last that was refused or not measurable: {}\n", status.last_refused);
 }
 
+// kept: rows that were, of those that the side-car brought.
+void print_inference(const InferenceCounts& counts, std::uint64_t kept) {
+  fmt::print(
+      "{} passed on: the rows of {} could not be read; {} left out because too many waited, {} when it "
+      "ended\n",
+      counted(counts.requests, "inference request"), counts.unread, counted(counts.dropped_rows, "row"),
+      counts.rows - std::min(kept, counts.rows));
+  if (!counts.last_unread.empty())
+    fmt::print("the last that could not be read: {}\n", printable(counts.last_unread, std::string::npos));
+}
+
 // Tells those who wait for their rows to be kept that they are not.
 struct EndOfRows {
   PushedRows* rows;
@@ -271,9 +311,11 @@ void MonitorCommand::execute() {
   options.detectors.seed = options.seed;
   options.about = monitor_about(model, file.text, map, options.detectors.false_alarms);
   Monitor monitor(logits ? *logits : *opened, base.baseline, options, state, run);
+  const std::uint64_t kept_before = monitor.status().rows;
   const std::unique_ptr<RowStream> stream = open_source(base.baseline, monitor);
   const AlertSinks sinks = open_sinks();
-  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks);
+  const std::unique_ptr<Sidecar> sidecar = open_sidecar(base.baseline, *stream);
+  const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks, sidecar.get());
   WatchListener listener;
   listener.note = say;
   listener.alert = [&](const Alert& alert) {
@@ -283,7 +325,9 @@ void MonitorCommand::execute() {
   };
   const EndOfRows end{dynamic_cast<PushedRows*>(stream.get())};
   watch(monitor, *stream, listener, stop);
-  if (!quiet) print_status(monitor.status());
+  if (quiet) return;
+  print_status(monitor.status());
+  if (sidecar) print_inference(sidecar->counts(), monitor.status().rows - kept_before);
 }
 
 void MonitorCommand::merge() const {
@@ -333,6 +377,19 @@ constexpr const char* kExamples = R"(Examples:
     --data-binary @rows.csv http://HOST:8078/v1/rows
   harmonia monitor fraud.onnx --baseline base.json --source kafka:localhost:9092/rows --state a.db
   harmonia monitor --merge a.db b.db --json all.json
+  harmonia monitor http://127.0.0.1:8000/v2/models/fraud --baseline base.json --source sidecar \
+    --listen 127.0.0.1:8078 --calls-per-second 200
+  harmonia monitor fraud.onnx --baseline base.json --source sidecar:http://127.0.0.1:8000/v2/models/fraud \
+    --listen 0.0.0.0:8078 --read-key-file key
+
+Side-car: clients of a model server that speaks the Open Inference Protocol v2 are pointed to --listen instead.
+GET /v2, /v2/health/*, /v2/models/NAME[/versions/V][/ready] and POST …/infer are passed on, with the clients' own
+credentials, and answered as the server answers; without an answer within --timeout they get 504, without a
+connection 502. Rows of inference that was answered with success are measured afterwards, and left out when too many
+wait; the counts say how many. They are read of requests for NAME with one input of numbers, [rows, …], its values in
+the order of the baseline's features. Gamma takes many evaluations a row: they go to MODEL itself. A MODEL that is a
+server shares its capacity with the clients (--share and --calls-per-second bound that); a file of the same
+model does not. --header is sent with these evaluations alone. Everybody who reaches --listen may ask for inference.
 
 How stable rows are, by a Gamma Map (harmonia map --help):
   harmonia map fraud.onnx train.csv --radius auto --scale std --json map.json
@@ -365,8 +422,9 @@ void add_monitor_command(CLI::App& program) {
       ->type_name("FILE");
   app.add_option(
          "--source", c->source,
-         "where rows come from: - (standard input), FILE (which may grow), kafka:HOST:PORT/TOPIC, or http "
-         "(POST /v1/rows at --listen) [-]")
+         "where rows come from: - (standard input), FILE (which may grow), kafka:HOST:PORT/TOPIC, http "
+         "(POST /v1/rows at --listen), or sidecar[:URL] (inference requests that --listen passes on to the "
+         "model at URL, without one to MODEL) [-]")
       ->type_name("SOURCE")
       ->group("Source");
   app.add_option("--form", c->form, "of rows in text: csv, json (lines) or any: as each line looks [any]")

@@ -71,6 +71,18 @@ void add_counts(Families& families, const MonitorStatus& status, const Labels& m
                  raised, model);
 }
 
+void add_inference(Families& families, const InferenceCounts& counts, const Labels& model) {
+  const auto count = [&](const std::string& name, const std::string& help, std::uint64_t value) {
+    families.count("harmonia_inference_" + name, help, static_cast<double>(value), model);
+  };
+  count("requests_total", "Inference requests of the model that were passed on and answered with success.",
+        counts.requests);
+  count("requests_unread_total", "Of these, those whose rows could not be read.", counts.unread);
+  count("rows_dropped_total", "Rows of inference requests that were not taken because too many waited.",
+        counts.dropped_rows);
+  count("requests_unanswered_total", "Requests that the model server did not answer.", counts.unanswered);
+}
+
 Labels with_region(Labels labels, const std::string& region) {
   labels.push_back({kRegion, region});
   return labels;
@@ -158,6 +170,7 @@ std::string monitor_metrics(const std::vector<WatchedModel>& models, const Serve
   for (std::size_t i = 0; i < std::min(models.size(), kLabelledModels); ++i) {
     const Labels labels{{"model", printable(models[i].name, kLongestLabel)}};
     add_counts(families, models[i].status, labels);
+    if (models[i].inference) add_inference(families, *models[i].inference, labels);
     add_gamma(families, models[i], labels);
   }
   for (const SinkStatus& sink : counts.sinks) add_sink(families, sink);

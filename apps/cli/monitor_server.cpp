@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -17,6 +19,7 @@
 #include "harmonia/report/monitor_report.hpp"
 #include "http_text.hpp"
 #include "monitor_metrics.hpp"
+#include "sidecar.hpp"
 
 namespace harmonia {
 namespace {
@@ -141,12 +144,15 @@ class MonitorServer::Site {
     add("GET", "/healthz", everybody, &Site::health);
     add("GET", "/readyz", everybody, &Site::readiness);
     add("GET", "/openapi.json", everybody, &Site::api);
+    if (options_.sidecar != nullptr)
+      std::ranges::move(options_.sidecar->routes(), std::back_inserter(routes));
     return routes;
   }
 
   void replied(const HttpRequest& request, int status) {
     ++replies_.at(static_cast<std::size_t>(status >= 100 && status < 600 ? status / 100 : 0));
-    if (status >= 400 && status != 404) refusals_.add(request, status);
+    const bool passed_on = request.path.starts_with("/v2");  // what the model server says is not our affair
+    if (status >= 400 && status != 404 && !passed_on) refusals_.add(request, status);
   }
 
  private:
@@ -226,7 +232,8 @@ class MonitorServer::Site {
     std::vector<WatchedModel> all;
     all.reserve(models_.size());
     for (const ServedModel& model : models_)
-      all.push_back({model.name, model.baseline, model.options, model.status()});
+      all.push_back({model.name, model.baseline, model.options, model.status(), std::nullopt});
+    if (options_.sidecar != nullptr) all.front().inference = options_.sidecar->counts();
     return all;
   }
 
@@ -377,6 +384,11 @@ MonitorServer::MonitorServer(const MonitorServerOptions& options, std::vector<Se
   http.host = options.host;
   http.port = options.port;
   http.limits = options.limits;
+  if (options.sidecar != nullptr) {  // its clients are services, which keep connections for later
+    http.limits.body = std::max(http.limits.body, kLongestInference);
+    http.limits.connections = std::max<std::size_t>(http.limits.connections, 512);
+    http.limits.idle_seconds = std::max(http.limits.idle_seconds, 60.0);
+  }
   http.headers = {{"Cache-Control", "no-store"},
                   {"X-Content-Type-Options", "nosniff"},
                   {"X-Frame-Options", "DENY"},

@@ -13,6 +13,8 @@
 
 namespace harmonia {
 
+class Sidecar;
+
 /// A model whose state is shown.
 struct ServedModel {
   std::string name;
@@ -30,6 +32,7 @@ struct MonitorServerOptions {
   std::string id = "id";        ///< column or member of rows that is their id
   std::size_t most_pages = 64;  ///< that are kept up to date at the same time
   std::chrono::milliseconds ingest_wait{30000};  ///< longest that a sender waits for its rows to be kept
+  Sidecar* sidecar = nullptr;  ///< whose routes are served too, and whose rows are those of the first model
   HttpLimits limits;
   /// Told of refused requests, a line each, ten a second at most. Called by many threads at once.
   std::function<void(const std::string&)> log = [](const std::string&) {};

@@ -29,34 +29,6 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.find_first_of("/?# \t\r\n") == std::string_view::npos;
 }
 
-// The address without a slash at its end. What comes before /v2 may be a gateway's path.
-std::string model_url(const std::string& address) {
-  std::string_view url = address;
-  while (url.ends_with('/')) url.remove_suffix(1);
-  const std::size_t scheme = url.find("://");
-  if (!url.starts_with("http://") && !url.starts_with("https://"))
-    refuse_address(address, "no http(s) address");
-  const std::size_t path = std::min(url.find('/', scheme + 3), url.size());
-  if (url.substr(0, path).find('@') != std::string_view::npos) {
-    // Not repeated: it holds a password, which would otherwise be in every result.
-    throw Error(ErrorCode::usage, "a model's address holds a user name; expected credentials in a header");
-  }
-  constexpr std::string_view kModels = "/v2/models/";
-  const std::size_t models = url.find(kModels, path);
-  if (models == std::string_view::npos) {
-    refuse_address(address, fmt::format("the path '{}'", printable(url.substr(path))));
-  }
-  const std::string_view rest = url.substr(models + kModels.size());
-  constexpr std::string_view kVersions = "/versions/";
-  const std::size_t versions = rest.find(kVersions);
-  const bool known =
-      versions == std::string_view::npos
-          ? is_name(rest)
-          : is_name(rest.substr(0, versions)) && is_name(rest.substr(versions + kVersions.size()));
-  if (!known) refuse_address(address, fmt::format("'{}' after /v2/models/", printable(rest)));
-  return std::string(url);
-}
-
 HttpOptions client_options(const std::string& address, const ModelOptions& options) {
   HttpOptions result;
   result.name = "model " + address;
@@ -66,6 +38,12 @@ HttpOptions client_options(const std::string& address, const ModelOptions& optio
   result.retries = options.retries;
   result.stop = options.stop;
   return result;
+}
+
+// Without a slash at its end.
+std::string model_url(const std::string& address) {
+  const ModelAddress parts = read_model_address(address);
+  return parts.server + parts.path;
 }
 
 class HttpModel final : public Model {
@@ -152,6 +130,33 @@ class HttpModel final : public Model {
 };
 
 }  // namespace
+
+ModelAddress read_model_address(const std::string& address) {
+  std::string_view url = address;
+  while (url.ends_with('/')) url.remove_suffix(1);
+  const std::size_t scheme = url.find("://");
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    refuse_address(address, "no http(s) address");
+  const std::size_t path = std::min(url.find('/', scheme + 3), url.size());
+  if (url.substr(0, path).find('@') != std::string_view::npos) {
+    // Not repeated: it holds a password, which would otherwise be in every result.
+    throw Error(ErrorCode::usage, "a model's address holds a user name; expected credentials in a header");
+  }
+  constexpr std::string_view kModels = "/v2/models/";
+  const std::size_t models = url.find(kModels, path);
+  if (models == std::string_view::npos) {
+    refuse_address(address, fmt::format("the path '{}'", printable(url.substr(path))));
+  }
+  const std::string_view rest = url.substr(models + kModels.size());
+  constexpr std::string_view kVersions = "/versions/";
+  const std::size_t versions = rest.find(kVersions);
+  const bool known =
+      versions == std::string_view::npos
+          ? is_name(rest)
+          : is_name(rest.substr(0, versions)) && is_name(rest.substr(versions + kVersions.size()));
+  if (!known) refuse_address(address, fmt::format("'{}' after /v2/models/", printable(rest)));
+  return {std::string(url.substr(0, models)), std::string(url.substr(models))};
+}
 
 std::unique_ptr<Model> open_http_model(const std::string& address, const ModelOptions& options,
                                        std::span<const double> example) {

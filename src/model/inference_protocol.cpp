@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -125,13 +127,20 @@ const Json& find_output(const Json& outputs, const std::string& name, const std:
   fail(model, fmt::format("answered no output '{}'; it answered {}", printable(name), names_of(outputs)));
 }
 
+// Who wrote a tensor, for messages.
+struct Writer {
+  const std::string& model;
+  const char* message;  // "its answer"
+};
+
 // Appends the numbers of `data`, flat or nested `depth` deep at most.
 void flatten(const Json& data, std::size_t depth, bool single, std::vector<double>& values,
-             const std::string& model) {
+             const Writer& writer) {
+  const auto& [model, message] = writer;
   for (const Json& item : data) {
     if (item.is_array()) {
-      if (depth <= 1) fail(model, "its answer's data is nested deeper than its shape");
-      flatten(item, depth - 1, single, values, model);
+      if (depth <= 1) fail(model, fmt::format("{}'s data is nested deeper than its shape", message));
+      flatten(item, depth - 1, single, values, writer);
     } else if (item.is_number()) {
       const auto value = item.get<double>();
       // However many digits a server writes, an FP32 output was a float.
@@ -142,10 +151,92 @@ void flatten(const Json& data, std::size_t depth, bool single, std::vector<doubl
       values.push_back(std::numeric_limits<double>::quiet_NaN());
     } else {
       fail(model,
-           fmt::format("its answer holds {}; expected numbers",
+           fmt::format("{} holds {}; expected numbers", message,
                        item.is_string() ? fmt::format("the text '{}'", text_of(item)) : text_of(item)));
     }
   }
+}
+
+// The product of the dimensions; none if there are none, or it is larger than a number can be.
+std::optional<std::size_t> product_of(const std::vector<std::int64_t>& dimensions) {
+  if (dimensions.empty()) return std::nullopt;
+  std::size_t product = 1;
+  for (const std::int64_t dimension : dimensions) {
+    if (__builtin_mul_overflow(product, static_cast<std::size_t>(dimension), &product)) return std::nullopt;
+  }
+  return product;
+}
+
+std::string datatype_of(const Json& tensor, const Writer& writer) {
+  constexpr std::array datatypes{"BOOL",  "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16",
+                                 "INT32", "INT64", "FP16",   "FP32",   "FP64",   "BF16"};
+  std::string datatype = text_of(member(tensor, "datatype"));
+  if (std::ranges::find(datatypes, datatype) == datatypes.end()) {
+    fail(writer.model, fmt::format("{} is of datatype {}; expected numbers", writer.message, datatype));
+  }
+  return datatype;
+}
+
+// The numbers of a tensor's list, as many as its shape says.
+std::vector<double> list_of(const Json& tensor, const std::vector<std::int64_t>& dimensions,
+                            const std::string& datatype, const Writer& writer) {
+  const auto& [model, message] = writer;
+  const Json& data = member(tensor, "data");
+  if (!data.is_array()) fail(model, fmt::format("{}'s data is {}; expected a list", message, text_of(data)));
+  std::vector<double> values;
+  flatten(data, dimensions.size(), datatype == "FP32", values, writer);
+  const std::optional<std::size_t> expected = product_of(dimensions);
+  if (expected != values.size()) {
+    fail(model, fmt::format("{} holds {} values; its shape {} expects {}", message, values.size(),
+                            text_of(member(tensor, "shape")),
+                            expected ? std::to_string(*expected) : "more than fit"));
+  }
+  return values;
+}
+
+// Numbers of type T one after another, the lowest byte first.
+template <class T>
+std::vector<double> numbers_of(std::string_view bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  std::vector<double> values(bytes.size() / sizeof(T));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    T value{};
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = static_cast<double>(value);
+  }
+  return values;
+}
+
+struct BinaryType {
+  std::string_view name;
+  std::size_t size;
+  std::vector<double> (*read)(std::string_view bytes);
+};
+
+template <class T>
+constexpr BinaryType binary_type(std::string_view name) {
+  return {name, sizeof(T), numbers_of<T>};
+}
+
+constexpr std::array kBinaryTypes{binary_type<float>("FP32"),           binary_type<double>("FP64"),
+                                  binary_type<std::int8_t>("INT8"),     binary_type<std::int16_t>("INT16"),
+                                  binary_type<std::int32_t>("INT32"),   binary_type<std::int64_t>("INT64"),
+                                  binary_type<std::uint8_t>("UINT8"),   binary_type<std::uint16_t>("UINT16"),
+                                  binary_type<std::uint32_t>("UINT32"), binary_type<std::uint64_t>("UINT64"),
+                                  binary_type<std::uint8_t>("BOOL")};
+
+// The numbers of a tensor that was sent as bytes.
+std::vector<double> numbers_in(std::string_view bytes, std::size_t count, const std::string& datatype,
+                               const Writer& writer) {
+  const auto& [model, message] = writer;
+  const auto type = std::ranges::find(kBinaryTypes, datatype, &BinaryType::name);
+  if (type == kBinaryTypes.end())
+    fail(model, fmt::format("{} is {} in bytes; expected FP32, FP64 or whole numbers", message, datatype));
+  if (bytes.size() % type->size != 0 || bytes.size() / type->size != count) {
+    fail(model, fmt::format("{} has {} bytes of data; expected {} of {}", message, bytes.size(),
+                            counted(count, "value"), datatype));
+  }
+  return type->read(bytes);
 }
 
 }  // namespace
@@ -215,34 +306,54 @@ InferenceAnswer parse_inference_response(std::string_view body, std::size_t rows
   if (!outputs.is_array() || outputs.empty()) fail(model, "its answer has no outputs");
   const Json& tensor = find_output(outputs, output, model);
 
-  constexpr std::array datatypes{"BOOL",  "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16",
-                                 "INT32", "INT64", "FP16",   "FP32",   "FP64",   "BF16"};
-  const std::string datatype = text_of(member(tensor, "datatype"));
-  if (std::ranges::find(datatypes, datatype) == datatypes.end()) {
-    fail(model, fmt::format("its answer is of datatype {}; expected numbers", datatype));
-  }
+  const Writer writer{model, "its answer"};
+  const std::string datatype = datatype_of(tensor, writer);
   const Json& shape = member(tensor, "shape");
   const std::vector<std::int64_t> dimensions = dimensions_of(shape, 1);
   if (dimensions.empty() || static_cast<std::size_t>(dimensions[0]) != rows) {
     fail(model,
          fmt::format("its answer has shape {}; expected [{}, …] for {} rows", text_of(shape), rows, rows));
   }
-  const Json& data = member(tensor, "data");
-  if (!data.is_array()) fail(model, fmt::format("its answer's data is {}; expected a list", text_of(data)));
   InferenceAnswer answer;
-  flatten(data, dimensions.size(), datatype == "FP32", answer.values, model);
-
+  answer.values = list_of(tensor, dimensions, datatype, writer);
   answer.columns = answer.values.size() / rows;
-  std::size_t expected = 1;
-  bool overflow = false;
-  for (const std::int64_t dimension : dimensions) {
-    overflow = overflow || __builtin_mul_overflow(expected, static_cast<std::size_t>(dimension), &expected);
-  }
-  if (overflow || expected != answer.values.size()) {
-    fail(model, fmt::format("its answer holds {} values; its shape {} expects {}", answer.values.size(),
-                            text_of(shape), overflow ? "more than fit" : std::to_string(expected)));
-  }
   return answer;
+}
+
+InferenceRows parse_inference_request(std::string_view body, std::optional<std::size_t> json_bytes,
+                                      std::size_t width, const std::string& model) {
+  const Writer writer{model, "the request"};
+  if (json_bytes && *json_bytes > body.size()) {
+    fail(model,
+         fmt::format("the request has {} bytes; its header says {} of JSON", body.size(), *json_bytes));
+  }
+  const std::string_view binary = json_bytes ? body.substr(*json_bytes) : std::string_view();
+  const Json json = parse_object(body.substr(0, body.size() - binary.size()), model, writer.message);
+  const Json& inputs = member(json, "inputs");
+  if (!inputs.is_array() || inputs.size() != 1) {
+    fail(model, fmt::format("the request has {}; expected one input",
+                            inputs.is_array() ? counted(inputs.size(), "input") : "no list of inputs"));
+  }
+  const Json& tensor = inputs.front();
+  const std::string datatype = datatype_of(tensor, writer);
+  const Json& shape = member(tensor, "shape");
+  const std::vector<std::int64_t> dimensions = dimensions_of(shape, 1);
+  const std::optional<std::size_t> values = product_of(dimensions);
+  InferenceRows found;
+  if (!dimensions.empty()) found.rows = static_cast<std::size_t>(dimensions[0]);
+  // rows is at least 1 and a divisor of the product, which did not overflow.
+  if (!values || *values / found.rows != width) {
+    fail(model, fmt::format("the request has shape {}; expected [rows, …] with {} a row", text_of(shape),
+                            counted(width, "value")));
+  }
+  found.values = member(member(tensor, "parameters"), "binary_data_size").is_null()
+                     ? list_of(tensor, dimensions, datatype, writer)
+                     : numbers_in(binary, *values, datatype, writer);
+  if (std::ranges::any_of(found.values, [](double value) { return std::isinf(value); }))
+    fail(model, "the request holds an infinite value");
+  const Json& id = member(json, "id");
+  if (id.is_string()) found.id = id.get<std::string>();
+  return found;
 }
 
 std::string parse_error_text(std::string_view body) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,19 @@ struct InferenceAnswer {
 /// Reads the answer to `rows` rows: the output of that name, or the first if the name is empty. null is NaN.
 InferenceAnswer parse_inference_response(std::string_view body, std::size_t rows, const std::string& output,
                                          const std::string& model);
+
+/// The rows that a client sends: row-major, as many values a row as were expected.
+struct InferenceRows {
+  std::size_t rows = 0;
+  std::vector<double> values;  ///< in the precision of the request's datatype; NaN is a missing value
+  std::string id;              ///< of the request; empty: it has none
+};
+
+/// Reads a body of POST …/infer of one input, [rows, …] with `width` values a row: a list of numbers, flat or
+/// nested, or the bytes of the binary tensor extension. null is NaN. json_bytes: where the JSON ends and such
+/// bytes begin, as the header Inference-Header-Content-Length says; none: the body is JSON from end to end.
+InferenceRows parse_inference_request(std::string_view body, std::optional<std::size_t> json_bytes,
+                                      std::size_t width, const std::string& model);
 
 /// What a server says is wrong: the text under "error" (or "detail", or "message"), or the beginning of the
 /// body.

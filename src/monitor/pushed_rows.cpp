@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "batch_builder.hpp"
 
 namespace harmonia {
 namespace {
@@ -15,6 +18,27 @@ void shift(StreamBatch& batch, std::uint64_t first) {
   for (RefusedRow& refused : batch.refused) refused.position += first;
 }
 
+// All rows one after another, from 0.
+StreamBatch joined(const std::vector<StreamBatch>& batches) {
+  StreamBatch all;
+  bool has_ids = false;
+  for (const StreamBatch& batch : batches) {
+    all.next += batch.next;
+    has_ids = has_ids || !batch.rows.ids.empty();
+  }
+  all.time = batches.back().time;
+  all.rows.reset(0, all.next, batches.front().rows.values.columns());
+  double* to = all.rows.values.view().data;
+  for (const StreamBatch& batch : batches) {
+    const MatrixView<const double> from = batch.rows.values.view();
+    to = std::copy_n(from.data, from.rows * from.columns, to);
+    if (!has_ids) continue;
+    for (std::size_t i = 0; i < from.rows; ++i)
+      all.rows.ids.push_back(batch.rows.ids.empty() ? std::string() : batch.rows.ids[i]);
+  }
+  return all;
+}
+
 }  // namespace
 
 PushOutcome PushedRows::push(StreamBatch batch, std::chrono::milliseconds wait) {
@@ -24,7 +48,7 @@ PushOutcome PushedRows::push(StreamBatch batch, std::chrono::milliseconds wait) 
   const std::size_t rows = pushed->batch.next;
   std::unique_lock lock(mutex_);
   if (closed_) return PushOutcome::stopped;
-  if (!waiting_.empty() && rows_ + rows > most_rows_) return PushOutcome::full;
+  if (!has_room(rows)) return PushOutcome::full;
   waiting_.push_back(pushed);
   rows_ += rows;
   entered_.notify_one();
@@ -45,6 +69,19 @@ PushOutcome PushedRows::push(StreamBatch batch, std::chrono::milliseconds wait) 
       break;
   }
   return PushOutcome::stopped;
+}
+
+bool PushedRows::offer(StreamBatch batch) {
+  const auto offered = std::make_shared<Pushed>();
+  offered->batch = std::move(batch);
+  offered->offered = true;
+  const std::size_t rows = offered->batch.next;
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !has_room(rows)) return false;
+  waiting_.push_back(offered);
+  rows_ += rows;
+  entered_.notify_one();
+  return true;
 }
 
 void PushedRows::close() {
@@ -76,16 +113,33 @@ void PushedRows::start(const StreamPositions& kept) {
   if (found != kept.end()) position_ = found->second;
 }
 
+// The rows that have waited longest, and those of further offers right after an offer.
+StreamBatch PushedRows::take() {
+  taken_.splice(taken_.end(), waiting_, waiting_.begin());
+  Pushed& first = *taken_.back();
+  std::size_t rows = first.batch.next;
+  std::vector<StreamBatch> offers;
+  if (first.offered) {
+    while (!waiting_.empty() && waiting_.front()->offered &&
+           rows + waiting_.front()->batch.next <= BatchBuilder::kMost) {
+      rows += waiting_.front()->batch.next;
+      offers.push_back(std::move(waiting_.front()->batch));
+      waiting_.pop_front();
+    }
+  }
+  rows_ -= rows;
+  first.state = State::taken;
+  first.first = position_;
+  if (offers.empty()) return std::move(first.batch);
+  offers.insert(offers.begin(), std::move(first.batch));
+  return joined(offers);
+}
+
 Arrival PushedRows::next(StreamBatch& batch, std::chrono::milliseconds wait) {
   std::unique_lock lock(mutex_);
   entered_.wait_for(lock, wait, [&] { return closed_ || !waiting_.empty(); });
   if (waiting_.empty()) return closed_ ? Arrival::end : Arrival::nothing;
-  taken_.splice(taken_.end(), waiting_, waiting_.begin());
-  Pushed& pushed = *taken_.back();
-  rows_ -= pushed.batch.next;
-  pushed.state = State::taken;
-  pushed.first = position_;
-  batch = std::move(pushed.batch);
+  batch = take();
   shift(batch, position_);
   position_ = batch.next;
   return Arrival::rows;

@@ -125,6 +125,12 @@ Json alert_json(const Alert& alert, const Baseline& baseline) {
   return json;
 }
 
+Json inference_json(const InferenceCounts& counts) {
+  return {{"requests", counts.requests},         {"unread", counts.unread},
+          {"last_unread", counts.last_unread},   {"rows", counts.rows},
+          {"dropped_rows", counts.dropped_rows}, {"unanswered", counts.unanswered}};
+}
+
 Json model_json(const WatchedModel& model) {
   const Baseline& baseline = *model.baseline;
   const MonitorStatus& status = model.status;
@@ -151,6 +157,7 @@ Json model_json(const WatchedModel& model) {
             {"baseline", baseline_json(baseline)},
             {"windows", windows_json(status.windows, baseline)},
             {"alerts", std::move(alerts)}};
+  if (model.inference) json["inference"] = inference_json(*model.inference);
   if (model.options.map) {
     json["map"] = map_json(*model.options.map);
     json["points"] = points_json(status.points);

@@ -58,6 +58,23 @@ bool is_passed_on(std::string_view header) {
   return std::ranges::none_of(own, [&](std::string_view name) { return same_name(name, header); });
 }
 
+std::vector<HttpHeader> passed_on(std::vector<HttpHeader> headers) {
+  std::vector<std::string> named;
+  for (const auto& [name, value] : headers) {
+    if (!same_name(name, "connection")) continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(','), rest.size());
+      named.emplace_back(trim(rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  std::erase_if(headers, [&](const HttpHeader& header) {
+    return !is_passed_on(header.first) ||
+           std::ranges::any_of(named, [&](const std::string& name) { return same_name(name, header.first); });
+  });
+  return headers;
+}
+
 // A connection, and the request on it.
 class UpstreamAnswer::Line {
  public:

@@ -107,11 +107,11 @@ def test_every_route_is_described(served, root):
     described = served.ask("GET", "/openapi.json").json()
     assert described == json.loads((root / "docs" / "monitor-api.json").read_text())
     paths = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
-    source = (root / "apps" / "cli" / "monitor_server.cpp").read_text()
-    routes = {(m, p.replace("*", "{id}")) for m, p in re.findall(r'add\(\s*"([A-Z]+)", "(/[^"]*)"', source)}
-    assert routes == paths and len(routes) > 8
+    sources = "".join((root / "apps" / "cli" / f"{name}.cpp").read_text() for name in ("monitor_server", "sidecar"))
+    routes = set(re.findall(r'add\(\s*"([A-Z]+)", "(/[^"]*)"', sources))
+    assert routes == {(m, re.sub(r"{\w+}", "*", p)) for m, p in paths} and len(routes) > 8
     for method, path in paths - {("GET", "/api/events")}:
-        answer = served.ask(method, path.replace("{id}", "1"), b"" if method == "POST" else None)
+        answer = served.ask(method, re.sub(r"{\w+}", "1", path), b"" if method == "POST" else None)
         codes = described["paths"][path][method.lower()]["responses"]
         assert answer.status not in (404, 405) or str(answer.status) in codes or path == "/login", (path, answer)
 

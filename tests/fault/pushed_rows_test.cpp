@@ -119,5 +119,49 @@ TEST(PushedRows, WhatIsStillMeasuredWhenTheWaitIsOverIsLate) {
   pushed.kept(batch, true);  // nobody waits any more
 }
 
+TEST(PushedRows, OffersAreTakenTogetherInTheirOrder) {
+  PushedRows pushed;
+  pushed.start({{"0", 5}});
+  StreamBatch named = rows("2\n3");
+  named.rows.ids = {"two", "three"};
+  EXPECT_TRUE(pushed.offer(rows("1")));
+  EXPECT_TRUE(pushed.offer(named));
+  std::jthread sender([&] { EXPECT_EQ(pushed.push(rows("4", "id"), 60s), PushOutcome::kept); });
+  while (pushed.waiting() < 4) std::this_thread::yield();
+  EXPECT_TRUE(pushed.offer(rows("5")));
+  EXPECT_EQ(pushed.waiting(), 5U);
+  std::vector<std::vector<double>> taken;
+  for (StreamBatch batch; pushed.waiting() > 0;) {
+    ASSERT_EQ(pushed.next(batch, 1s), Arrival::rows);
+    std::vector<double>& values = taken.emplace_back();
+    for (std::size_t i = 0; i < batch.rows.values.rows(); ++i) {
+      EXPECT_EQ(batch.rows.number(i), 4 + batch.rows.values.row(i)[0]);
+      values.push_back(batch.rows.values.row(i)[0]);
+    }
+    EXPECT_EQ(batch.next - batch.first, values.size());
+    if (values.size() == 3) {
+      EXPECT_EQ(batch.rows.ids, (std::vector<std::string>{"", "two", "three"}));
+    }
+    pushed.kept(batch, true);
+  }
+  EXPECT_EQ(taken, (std::vector<std::vector<double>>{{1, 2, 3}, {4}, {5}}));
+}
+
+TEST(PushedRows, OffersAreNotTakenWhenTooManyWait) {
+  PushedRows pushed(3);
+  pushed.start({});
+  EXPECT_TRUE(pushed.offer(rows("1\n2")));
+  EXPECT_FALSE(pushed.offer(rows("3\n4")));
+  EXPECT_TRUE(pushed.offer(rows("3")));
+  EXPECT_FALSE(pushed.offer(rows("4")));
+  StreamBatch batch;
+  ASSERT_EQ(pushed.next(batch, 1s), Arrival::rows);
+  EXPECT_EQ(batch.next, 3U);
+  EXPECT_TRUE(pushed.offer(rows("4")));
+  pushed.close();
+  EXPECT_FALSE(pushed.offer(rows("5")));
+  EXPECT_EQ(pushed.next(batch, 1ms), Arrival::end);
+}
+
 }  // namespace
 }  // namespace harmonia

@@ -22,7 +22,8 @@ enum class PushOutcome {
 };
 
 /// Rows that other threads push, and that one takes. They cannot be read again: who pushes waits until they
-/// are kept, and pushes again if they were not. push() and close() are safe to call from several threads.
+/// are kept, and pushes again if they were not; who offers does neither. push(), offer() and close() are safe
+/// to call from several threads.
 class PushedRows final : public RowStream {
  public:
   /// most_rows: that wait; a batch that is larger on its own is taken when none does.
@@ -31,6 +32,9 @@ class PushedRows final : public RowStream {
   /// Enters a batch, whose positions count from 0 (as RowReader::read_all has them), and waits until it is
   /// kept. An empty batch is kept at once.
   PushOutcome push(StreamBatch batch, std::chrono::milliseconds wait);
+  /// Enters a batch as push() does, without an id or refused rows, and does not wait. False: not taken, as
+  /// too many wait or the stream ends. Offers that follow each other are taken as one batch.
+  bool offer(StreamBatch batch);
   /// Takes no more, and tells those who wait and were not taken so; next() then comes to the end.
   void close();
   /// The same, and nothing more will be kept: those whose rows were taken are told so too.
@@ -48,8 +52,12 @@ class PushedRows final : public RowStream {
     StreamBatch batch;
     std::uint64_t first = 0;  // once it is taken
     State state = State::waiting;
+    bool offered = false;  // nobody waits for it
   };
   using List = std::list<std::shared_ptr<Pushed>>;
+
+  bool has_room(std::size_t rows) const { return waiting_.empty() || rows_ + rows <= most_rows_; }
+  StreamBatch take();
 
   const std::size_t most_rows_;
   mutable std::mutex mutex_;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harmonia/monitor/inference_rows.hpp"
 #include "harmonia/monitor/monitor.hpp"
 
 namespace harmonia {
@@ -13,6 +15,7 @@ struct WatchedModel {
   const Baseline* baseline = nullptr;
   MonitorOptions options;
   MonitorStatus status;
+  std::optional<InferenceCounts> inference{};  ///< where a side-car brings the rows
 };
 
 /// Windows that pages are sent, the latest.

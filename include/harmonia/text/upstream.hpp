@@ -17,6 +17,10 @@ using HttpHeader = std::pair<std::string, std::string>;
 /// nor Host and Content-Length, which every connection has its own of. [RFC 9110, section 7.6.1]
 bool is_passed_on(std::string_view header);
 
+/// Of the headers of a request or an answer those that a proxy passes on: neither what is_passed_on() leaves
+/// out nor what Connection names.
+std::vector<HttpHeader> passed_on(std::vector<HttpHeader> headers);
+
 /// The upstream was silent for longer than it may be: Error(model).
 struct UpstreamSilent final : Error {
   explicit UpstreamSilent(const std::string& message) : Error(ErrorCode::model, message) {}

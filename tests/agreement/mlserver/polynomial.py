@@ -1,5 +1,7 @@
 """Models whose right answer is a formula, served as an inference runtime serves a trained model."""
 
+import math
+
 import numpy as np
 from mlserver import MLModel
 from mlserver.codecs import NumpyCodec
@@ -34,3 +36,16 @@ class Polynomial(MLModel):
             model_name=self.name,
             outputs=[NumpyCodec.encode_output(name=name, payload=answers[name]) for name in asked],
         )
+
+
+class Exponential(MLModel):
+    """Answers exp of the sum of a row, as fn:f4 does: its gamma is not 0, and grows with the value."""
+
+    async def load(self) -> bool:
+        return True
+
+    async def predict(self, payload: InferenceRequest) -> InferenceResponse:
+        x = self.decode(payload.inputs[0], default_codec=NumpyCodec)
+        # One by one: the last bits of np.exp depend on how many there are.
+        value = np.array([math.exp(total) for total in x.reshape(len(x), -1).sum(axis=1)])
+        return InferenceResponse(model_name=self.name, id=payload.id, outputs=[NumpyCodec.encode_output(name="value", payload=value)])

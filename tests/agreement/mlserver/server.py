@@ -46,9 +46,10 @@ def is_ready(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def running_mlserver(ready_seconds: float = 120):
-    """Gives the base URL of a server that is ready, and ends it with all its workers."""
+def running_mlserver(ready_seconds: float = 120, port: int | None = None):
+    """Gives the base URL of a server that is ready, and ends it with all its workers. port: one that is free by default."""
     http, grpc, metrics = free_ports(3)
+    http = port or http
     url = f"http://127.0.0.1:{http}"
     with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "log"), "w+") as log:
         # A copy: mlserver writes beside the models.
