@@ -18,8 +18,7 @@ namespace {
 constexpr std::size_t kMostLayers = 64;
 constexpr std::size_t kMostWeights = std::size_t{1} << 27U;  // of the first layer, which are sorted
 constexpr double kCheap = 1 << 23;                           // multiplications that may as well be in double
-// A linear part of this size, against the row, is below what single precision's own rounding does to a row.
-constexpr double kNothing = 1.0 / (1 << 30);
+constexpr std::size_t kWide = std::size_t{1} << 20U;         // weights of a first layer that is wide
 
 bool moves_one_feature(BallKind kind) {
   return kind == BallKind::cross || kind == BallKind::one_hot || kind == BallKind::simplex ||
@@ -40,12 +39,6 @@ std::vector<double> scales_of(const std::vector<std::uint32_t>& moved, const Bal
     if (!ball.scales().empty()) scales.push_back(ball.scales()[j]);
   }
   return scales;
-}
-
-double length(std::span<const double> v) {
-  double square = 0;
-  for (const double component : v) square += component * component;
-  return std::sqrt(square);
 }
 
 }  // namespace
@@ -87,12 +80,18 @@ struct DenseBalls::Parts {
 
 void DenseBalls::Parts::begin(std::vector<DenseRow>& rows) const {
   const std::vector<DenseLayer>& layers = prepared.network.layers;
-  // Of every row itself and then its bases.
+  // Of every row itself and then its bases. Rows are floats; one that is wide takes most of the time that a
+  // single layer takes, and is summed as one.
   std::vector<double> x, y;
+  std::vector<float> floats;
   std::size_t count = 0;
   for (DenseRow& row : rows) {
     count += 1 + row.points.shifts.rows();
-    x.insert(x.end(), row.points.x.begin(), row.points.x.end());
+    if (prepared.hidden() == 1 && row.points.shifts.rows() == 0 && layers.front().weights.size() >= kWide) {
+      floats.insert(floats.end(), row.points.x.begin(), row.points.x.end());
+    } else {
+      x.insert(x.end(), row.points.x.begin(), row.points.x.end());
+    }
     const MatrixView<const double> shifts = std::as_const(row.points.shifts).view();
     x.insert(x.end(), shifts.data, shifts.data + shifts.rows * shifts.columns);
     row.shifts.resize(layers.size());
@@ -101,7 +100,11 @@ void DenseBalls::Parts::begin(std::vector<DenseRow>& rows) const {
     const DenseLayer& layer = layers[l];
     const bool last = l + 1 == layers.size();
     y.resize(count * layer.outputs);
-    prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, x.data(), count, y.data());
+    if (l == 0 && !floats.empty()) {
+      prepared.float_forward(layer.weights.data(), layer.inputs, layer.outputs, floats.data(), count, y.data());
+    } else {
+      prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, x.data(), count, y.data());
+    }
     double* at = y.data();
     for (DenseRow& row : rows) {
       std::vector<double> z(at, at + layer.outputs), slope(layer.outputs);
@@ -157,17 +160,17 @@ void DenseBalls::Parts::finish(std::vector<DenseRow>& rows) const {
     if (row.sum.empty()) open.push_back(&row);
   }
   const std::vector<DenseLayer>& layers = prepared.network.layers;
-  // Around most rows the points' own average is the row, but for rounding.
-  const bool centred = std::all_of(open.begin(), open.end(), [](const DenseRow* row) {
-    const auto count = static_cast<double>(row->points.count());
-    return length(row->points.total) <= kNothing * count * length(row->points.x);
-  });
   std::vector<double> x, y;
-  for (DenseRow* row : open) x.insert(x.end(), row->points.total.begin(), row->points.total.end());
   for (std::size_t l = 0; l < layers.size() && !open.empty(); ++l) {
     const DenseLayer& layer = layers[l];
     y.assign(open.size() * layer.outputs, 0.0);
-    if (l > 0 || !centred)
+    for (std::size_t r = 0; r < open.size() && l == 0; ++r) {
+      const std::vector<double>& total = open[r]->points.total;
+      if (!total.empty())
+        prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, total.data(), 1,
+                         y.data() + r * layer.outputs);
+    }
+    if (l > 0)
       prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, x.data(), open.size(), y.data());
     for (std::size_t r = 0; r < open.size(); ++r) {
       double* const sums = y.data() + r * layer.outputs;
@@ -221,7 +224,7 @@ void DenseBalls::sums(std::span<const RowBall> balls, MutableRowsView centres, M
     row.sum.assign(row.outputs.size(), 0.0);
     for (std::size_t p = 0; p < row.points.count(); ++p) {
       for (std::size_t k = 0; k < row.sum.size(); ++k)
-        row.sum[k] += row.points.weight[p] * differences.row(p)[k];
+        row.sum[k] += row.points.weight(p) * differences.row(p)[k];
     }
   }
   parts_->finish(rows);

@@ -57,8 +57,13 @@ struct DenseKernel {
 using DenseForward = void(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
                           std::size_t count, double* y);
 
+/// The same of rows of floats, summed in float over a few hundred inputs at a time.
+using DenseFloatForward = void(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
+                               std::size_t count, double* y);
+
 extern const DenseKernel<float> kScalarDense, kAvx2Dense, kAvx512Dense;
 extern const DenseKernel<double> kScalarDenseExact, kAvx2DenseExact, kAvx512DenseExact;
 DenseForward dense_forward_scalar, dense_forward_avx2, dense_forward_avx512;
+DenseFloatForward dense_float_forward_scalar, dense_float_forward_avx2, dense_float_forward_avx512;
 
 }  // namespace harmonia

@@ -19,6 +19,12 @@ struct Floats {
     const V size = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), a);
     return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(size, b, _CMP_GE_OQ)));
   }
+  static double sum(V v) {
+    double lanes[4];
+    _mm256_storeu_pd(lanes, _mm256_add_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(v)),
+                                          _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))));
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  }
 };
 
 struct Doubles {
@@ -48,7 +54,12 @@ const DenseKernel<double> kAvx2DenseExact = dense_kernel<Doubles, double>();
 
 void dense_forward_avx2(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
                         std::size_t count, double* y) {
-  forward<Doubles>(weights, inputs, outputs, x, count, y);
+  forward<Doubles, double>(weights, inputs, outputs, x, count, y);
+}
+
+void dense_float_forward_avx2(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
+                            std::size_t count, double* y) {
+  forward<Floats, float>(weights, inputs, outputs, x, count, y);
 }
 
 }  // namespace harmonia

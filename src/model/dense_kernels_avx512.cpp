@@ -16,6 +16,11 @@ struct Floats {
   static V zero() { return _mm512_setzero_ps(); }
   static V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
   static unsigned reach(V a, V b) { return _mm512_cmp_ps_mask(_mm512_abs_ps(a), b, _CMP_GE_OQ); }
+  static double sum(V v) {
+    const __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(v));
+    const __m512d high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1));
+    return _mm512_reduce_add_pd(_mm512_add_pd(low, high));
+  }
 };
 
 struct Doubles {
@@ -38,7 +43,12 @@ const DenseKernel<double> kAvx512DenseExact = dense_kernel<Doubles, double>();
 
 void dense_forward_avx512(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
                           std::size_t count, double* y) {
-  forward<Doubles>(weights, inputs, outputs, x, count, y);
+  forward<Doubles, double>(weights, inputs, outputs, x, count, y);
+}
+
+void dense_float_forward_avx512(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
+                            std::size_t count, double* y) {
+  forward<Floats, float>(weights, inputs, outputs, x, count, y);
 }
 
 }  // namespace harmonia

@@ -29,7 +29,11 @@ struct Four {
       reached |= (a.lane[i] >= b.lane[i] || -a.lane[i] >= b.lane[i] ? 1U : 0U) << i;
     return reached;
   }
-  static T sum(const V& v) { return (v.lane[0] + v.lane[1]) + (v.lane[2] + v.lane[3]); }
+  static double sum(const V& v) {
+    double total = 0;
+    for (const T lane : v.lane) total += static_cast<double>(lane);
+    return total;
+  }
 };
 
 }  // namespace
@@ -39,7 +43,12 @@ const DenseKernel<double> kScalarDenseExact = dense_kernel<Four<double>, double>
 
 void dense_forward_scalar(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
                           std::size_t count, double* y) {
-  forward<Four<double>>(weights, inputs, outputs, x, count, y);
+  forward<Four<double>, double>(weights, inputs, outputs, x, count, y);
+}
+
+void dense_float_forward_scalar(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
+                            std::size_t count, double* y) {
+  forward<Four<float>, float>(weights, inputs, outputs, x, count, y);
 }
 
 }  // namespace harmonia

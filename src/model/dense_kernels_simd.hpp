@@ -142,9 +142,11 @@ constexpr DenseKernel<T> dense_kernel() {
   return {S::kLanes, S::kVectors, S::kColumns, any_tile<S, T>, any_point<S, T>, change_of<T>};
 }
 
-// Units × rows of x at once; every pair of them is summed in the same order whatever is beside it.
-template <class S, std::size_t Units, std::size_t Rows>
-void forward_block(const float* weights, std::size_t inputs, std::size_t outputs, const double* x, double* y) {
+// Adds to y what some inputs give, units × rows of x at once; every pair of them is summed in the same order
+// whatever is beside it.
+template <class S, class X, std::size_t Units, std::size_t Rows>
+void forward_block(const float* weights, const X* x, std::size_t stride, std::size_t inputs,
+                   std::size_t outputs, double* y) {
   typename S::V sums[Units][Rows];
   for (auto& unit : sums) {
     for (auto& sum : unit) sum = S::zero();
@@ -152,9 +154,9 @@ void forward_block(const float* weights, std::size_t inputs, std::size_t outputs
   std::size_t i = 0;
   for (; i + S::kLanes <= inputs; i += S::kLanes) {
     typename S::V rows[Rows];
-    for (std::size_t r = 0; r < Rows; ++r) rows[r] = S::load(x + r * inputs + i);
+    for (std::size_t r = 0; r < Rows; ++r) rows[r] = S::load(x + r * stride + i);
     for (std::size_t u = 0; u < Units; ++u) {
-      const typename S::V weight = S::load(weights + u * inputs + i);
+      const typename S::V weight = S::load(weights + u * stride + i);
       for (std::size_t r = 0; r < Rows; ++r) sums[u][r] = S::fma(weight, rows[r], sums[u][r]);
     }
   }
@@ -162,30 +164,37 @@ void forward_block(const float* weights, std::size_t inputs, std::size_t outputs
     for (std::size_t r = 0; r < Rows; ++r) {
       double sum = S::sum(sums[u][r]);
       for (std::size_t j = i; j < inputs; ++j)
-        sum += static_cast<double>(weights[u * inputs + j]) * x[r * inputs + j];
-      y[r * outputs + u] = sum;
+        sum += static_cast<double>(weights[u * stride + j]) * static_cast<double>(x[r * stride + j]);
+      y[r * outputs + u] += sum;
     }
   }
 }
 
-template <class S, std::size_t Units>
-void forward_units(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
-                   std::size_t count, double* y) {
+template <class S, class X, std::size_t Units>
+void forward_units(const float* weights, const X* x, std::size_t stride, std::size_t inputs,
+                   std::size_t outputs, std::size_t count, double* y) {
   std::size_t r = 0;
   for (; r + 4 <= count; r += 4)
-    forward_block<S, Units, 4>(weights, inputs, outputs, x + r * inputs, y + r * outputs);
+    forward_block<S, X, Units, 4>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
   for (; r + 2 <= count; r += 2)
-    forward_block<S, Units, 2>(weights, inputs, outputs, x + r * inputs, y + r * outputs);
-  if (r < count) forward_block<S, Units, 1>(weights, inputs, outputs, x + r * inputs, y + r * outputs);
+    forward_block<S, X, Units, 2>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
+  if (r < count) forward_block<S, X, Units, 1>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
 }
 
-template <class S>
-void forward(const float* weights, std::size_t inputs, std::size_t outputs, const double* x, std::size_t count,
+template <class S, class X>
+void forward(const float* weights, std::size_t inputs, std::size_t outputs, const X* x, std::size_t count,
              double* y) {
-  std::size_t u = 0;
-  for (; u + 4 <= outputs; u += 4)
-    forward_units<S, 4>(weights + u * inputs, inputs, outputs, x, count, y + u);
-  for (; u < outputs; ++u) forward_units<S, 1>(weights + u * inputs, inputs, outputs, x, count, y + u);
+  // So many inputs at a time that those of some dozen rows stay in the cache.
+  constexpr std::size_t kTogether = 512;
+  for (std::size_t i = 0; i < count * outputs; ++i) y[i] = 0;
+  for (std::size_t i = 0; i < inputs; i += kTogether) {
+    const std::size_t some = inputs - i < kTogether ? inputs - i : kTogether;
+    std::size_t u = 0;
+    for (; u + 4 <= outputs; u += 4)
+      forward_units<S, X, 4>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
+    for (; u < outputs; ++u)
+      forward_units<S, X, 1>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
+  }
 }
 
 }  // namespace

@@ -8,99 +8,128 @@ namespace {
 
 // By this much of a step may rounding move a point that is still counted by its nominal step.
 constexpr double kMostRounding = 1e-4;
+// A total of this size, against the row and for every point, is below what single precision does to a row.
+constexpr double kNothing = 1.0 / (1 << 30);
+constexpr std::size_t kLanes = 8;  // numbers that are looked at side by side, so that loops become vectors
 
 double as_float(double coordinate) { return static_cast<double>(static_cast<float>(coordinate)); }
 
-class PointMaker {
- public:
-  PointMaker(const RowBall& ball, const std::vector<std::uint32_t>& moved, const std::vector<double>& scales)
-      : ball_(ball), moved_(moved), scales_(scales) {}
+double most(const double (&lanes)[kLanes]) { return *std::max_element(lanes, lanes + kLanes); }
 
-  DensePoints make() {
-    const std::size_t n = ball_.x().size(), each = ball_.shape().points();
-    points_.x.resize(n);
-    std::transform(ball_.x().begin(), ball_.x().end(), points_.x.begin(), as_float);
-    points_.total.assign(n, 0.0);
-    points_.first.assign(1, 0);
-    const std::uint64_t units = ball_.shape().units;
-    const BallKind kind = ball_.ball().options().kind;
-    const std::size_t alike = kind == BallKind::one_hot ? 2 : 1;  // units of one feature
-    const bool cross = kind == BallKind::cross || kind == BallKind::one_hot;
-    points_.step.reserve(units * each);
-    points_.base.reserve(units * each);
-    points_.weight.reserve(units * each);
-    if (!cross) points_.shifts.resize(2 * each, n);
-    for (std::uint64_t unit = 0; unit < units; ++unit) {
-      for (std::size_t p = 0; p < each; ++p) add(ball_.place(unit, p), p, each, cross);
-      if (unit / alike < moved_.size() && unit % alike == alike - 1)
-        points_.first.push_back(static_cast<std::uint32_t>(points_.step.size()));
+double sum(const double (&lanes)[kLanes]) {
+  double total = 0;
+  for (const double lane : lanes) total += lane;
+  return total;
+}
+
+// What is looked for among the steps of a cross: in lanes, so that loops become vectors.
+struct CrossSizes {
+  double longest[kLanes] = {};  // of |step| / scale
+  double rounded[kLanes] = {};  // of what rounding adds to a step, against the step itself
+  double squares[kLanes] = {};  // of the features' totals
+
+  void look(const DensePoints& points, std::size_t first, std::size_t count) {
+    double given[kLanes] = {}, x[kLanes] = {}, scale[kLanes], total[kLanes] = {};
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t k = first + std::min(lane, count - 1);
+      given[lane] = points.given[points.columns[k]];
+      x[lane] = points.x[points.columns[k]];
+      scale[lane] = points.scales == nullptr ? 1 : points.scales[k];
     }
-    for (std::size_t b = 0; b < points_.shifts.rows(); ++b) {
-      for (std::size_t j = 0; j < n; ++j) points_.total[j] += base_weights_[b] * points_.shifts.row(b)[j];
-    }
-    if (cross) find_spheres(each);
-    return std::move(points_);
-  }
-
- private:
-  void add(const RowBall::Place& place, std::size_t p, std::size_t each, bool cross) {
-    const bool own = place.own != RowBall::Place::kNone;
-    const double weight = ball_.weight(p);
-    const std::size_t base = cross ? 0 : 1 + (own ? p : each + p);
-    double step = 0;
-    if (own) {
-      step = as_float(ball_.own_coordinate(place)) - as_float(ball_.base_coordinate(place, place.own));
-      points_.total[place.own] += weight * step;
-      const std::size_t k = points_.first.size() - 1;
-      points_.longest = std::max(points_.longest, std::abs(step) / scale(k));
-    }
-    if (base > 0) add_base(place, base - 1, weight);
-    points_.base.push_back(static_cast<std::uint32_t>(base));
-    points_.step.push_back(step);
-    points_.weight.push_back(weight);
-  }
-
-  void add_base(const RowBall::Place& place, std::size_t base, double weight) {
-    if (base_weights_.size() < points_.shifts.rows()) base_weights_.resize(points_.shifts.rows());
-    if (base_weights_[base] == 0) {
-      double* const shift = points_.shifts.row(base);
-      for (std::size_t j = 0; j < points_.x.size(); ++j)
-        shift[j] = as_float(ball_.base_coordinate(place, j)) - points_.x[j];
-    }
-    base_weights_[base] += weight;
-  }
-
-  double scale(std::size_t k) const { return scales_.empty() ? 1 : scales_[k]; }
-
-  // A cross has two points a feature and sphere: of a unit's own, or of two units.
-  void find_spheres(std::size_t each) {
-    const bool paired = ball_.shape().paired;
-    for (std::size_t p = 0; p < each; p += paired ? 2 : 1)
-      points_.spheres.push_back({ball_.place(0, p).radius, ball_.weight(p)});
-    for (std::size_t k = 0; k < moved_.size(); ++k) {
-      for (std::size_t i = points_.first[k]; i < points_.first[k + 1]; ++i) {
-        const std::size_t p = (i - points_.first[k]) % each;
-        const double nominal = points_.spheres[paired ? p / 2 : p].stride * scale(k);
-        if (std::abs(std::abs(points_.step[i]) - nominal) > kMostRounding * nominal) {
-          points_.spheres.clear();
-          return;
-        }
+    for (const DensePoints::Slot& slot : points.slots) {
+      const double nominal = std::abs(slot.stride), reciprocal = 1 / nominal;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const double step = as_float(given[lane] + slot.stride * scale[lane]) - x[lane];
+        const double size = std::abs(step) / scale[lane], off = std::abs(size - nominal) * reciprocal;
+        total[lane] += slot.weight * step;
+        longest[lane] = longest[lane] > size ? longest[lane] : size;
+        rounded[lane] = rounded[lane] > off ? rounded[lane] : off;
       }
     }
+    for (std::size_t lane = 0; lane < count; ++lane) squares[lane] += total[lane] * total[lane];
   }
-
-  const RowBall& ball_;
-  const std::vector<std::uint32_t>& moved_;
-  const std::vector<double>& scales_;
-  std::vector<double> base_weights_;
-  DensePoints points_;
 };
+
+// ± one feature around the row itself.
+void look_at_cross(DensePoints& points) {
+  CrossSizes sizes;
+  for (std::size_t k = 0; k < points.moved; k += kLanes)
+    sizes.look(points, k, std::min(kLanes, points.moved - k));
+  points.longest = most(sizes.longest);
+  double squares[kLanes] = {};
+  for (std::size_t j = 0; j < points.x.size(); ++j) squares[j % kLanes] += points.x[j] * points.x[j];
+  const auto count = static_cast<double>(points.count());
+  if (std::sqrt(sum(sizes.squares)) > kNothing * count * std::sqrt(sum(squares))) {
+    points.total.assign(points.x.size(), 0.0);
+    for (std::size_t k = 0; k < points.moved; ++k) {
+      for (std::size_t s = 0; s < points.slots.size(); ++s)
+        points.total[points.columns[k]] += points.slots[s].weight * points.step(k, s);
+    }
+  }
+  if (most(sizes.rounded) > kMostRounding) return;
+  for (const DensePoints::Slot& slot : points.slots) {
+    if (slot.stride > 0) points.spheres.push_back({slot.stride, slot.weight});
+  }
+}
+
+// One feature around a shifted base, and a point that is a base.
+void add_simplex(const RowBall& ball, std::vector<RowBall::Place> places, DensePoints& points) {
+  const std::size_t each = places.size(), moved = points.moved;
+  points.total.assign(points.x.size(), 0.0);
+  points.steps.resize(each * moved);
+  points.shifts.resize(2 * each, points.x.size());
+  const auto shift = [&](const RowBall::Place& place, std::size_t base, double weight) {
+    double* const shifts = points.shifts.row(base);
+    for (std::size_t j = 0; j < points.x.size(); ++j) {
+      shifts[j] = as_float(ball.base_coordinate(place, j)) - points.x[j];
+      points.total[j] += weight * shifts[j];
+    }
+  };
+  for (std::size_t p = 0; p < each; ++p) {
+    RowBall::Place& place = places[p];
+    const double weight = ball.weight(p);
+    for (std::size_t k = 0; k < moved; ++k) {
+      place.own = points.columns[k];
+      const double step =
+          as_float(ball.own_coordinate(place)) - as_float(ball.base_coordinate(place, place.own));
+      points.steps[p * moved + k] = step;
+      points.total[place.own] += weight * step;
+      const double scale = points.scales == nullptr ? 1 : points.scales[k];
+      points.longest = std::max(points.longest, std::abs(step) / scale);
+    }
+    points.slots[p].base = 1 + p;
+    points.bare.push_back({1 + each + p, weight, 0});
+    shift(place, p, weight * static_cast<double>(moved));
+    shift(ball.place(moved, p), each + p, weight);
+  }
+}
 
 }  // namespace
 
 DensePoints dense_points(const RowBall& ball, const std::vector<std::uint32_t>& moved,
                          const std::vector<double>& scales) {
-  return PointMaker(ball, moved, scales).make();
+  DensePoints points;
+  points.given = ball.x();
+  points.x.resize(ball.x().size());
+  std::transform(ball.x().begin(), ball.x().end(), points.x.begin(), as_float);
+  points.moved = moved.size();
+  points.columns = moved.data();
+  points.scales = scales.empty() ? nullptr : scales.data();
+  // A feature's units differ from those of the first in the column alone.
+  std::vector<RowBall::Place> places;
+  const BallKind kind = ball.ball().options().kind;
+  for (std::uint64_t unit = 0; unit < (kind == BallKind::one_hot ? 2U : 1U); ++unit) {
+    for (std::size_t p = 0; p < ball.shape().points(); ++p) {
+      places.push_back(ball.place(unit, p));
+      points.slots.push_back({0, ball.weight(p), places.back().radius * places.back().extra});
+    }
+  }
+  if (kind == BallKind::cross || kind == BallKind::one_hot) {
+    look_at_cross(points);
+  } else {
+    add_simplex(ball, std::move(places), points);
+  }
+  return points;
 }
 
 }  // namespace harmonia

@@ -33,6 +33,14 @@ DenseForward* forward_for([[maybe_unused]] Simd simd) {
   return dense_forward_scalar;
 }
 
+DenseFloatForward* float_forward_for([[maybe_unused]] Simd simd) {
+#if defined(__x86_64__)
+  if (simd == Simd::avx512) return dense_float_forward_avx512;
+  if (simd == Simd::avx2) return dense_float_forward_avx2;
+#endif
+  return dense_float_forward_scalar;
+}
+
 SortedWeights sort_weights(const DenseLayer& layer, const std::vector<std::uint32_t>& moved,
                            const std::vector<double>& scales) {
   SortedWeights sorted;
@@ -135,6 +143,7 @@ DensePrepared::DensePrepared(const DenseNetwork& of, std::vector<std::uint32_t> 
       scales(std::move(column_scales)),
       piecewise(all_piecewise(of)),
       forward(forward_for(simd)),
+      float_forward(float_forward_for(simd)),
       floats(network, moved, simd),
       doubles(network, moved, simd) {
   if (piecewise) sorted = sort_weights(network.layers.front(), moved, scales);

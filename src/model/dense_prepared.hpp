@@ -64,6 +64,7 @@ struct DensePrepared {
   std::vector<std::vector<double>> row_squares;  ///< of every layer and unit: the sum of its weights' squares
   std::vector<double> norms;                     ///< of every layer: no less than its operator norm
   DenseForward* forward;
+  DenseFloatForward* float_forward;
   DensePacks<float> floats;
   DensePacks<double> doubles;
 

@@ -73,7 +73,7 @@ void DenseRankOne<T>::run(MutableRowsView differences) {
   }
   row_.sum.assign(prepared_.network.outputs(), 0.0);
   // Points of features that lie side by side, each its feature's number `slot`: all on one base.
-  const std::size_t each = moved > 0 ? points.first[1] : 0;
+  const std::size_t each = points.slots.size();
   const DenseLayer& first = prepared_.network.layers.front();
   std::vector<std::size_t> together;
   values_.resize(prepared_.network.layers.size());
@@ -83,10 +83,10 @@ void DenseRankOne<T>::run(MutableRowsView differences) {
       together.clear();
       std::vector<T> steps(width, T{0});
       for (std::size_t q = 0; q < std::min(width, moved - k); ++q) {
-        together.push_back(points.first[k + q] + slot);
-        steps[q] = static_cast<T>(points.step[together.back()]);
+        together.push_back((k + q) * each + slot);
+        steps[q] = static_cast<T>(points.step(k + q, slot));
       }
-      const std::uint32_t base = points.base[together.front()];
+      const std::size_t base = points.slots[slot].base;
       for (std::size_t j = 0; j < first.outputs; ++j) {
         const T* const weights = packs.forward().front().by_input.data() + j * moved + k;
         T* const out = values_.front().data() + j * width;
@@ -97,13 +97,13 @@ void DenseRankOne<T>::run(MutableRowsView differences) {
       follow(width, together, differences);
     }
   }
-  for (std::size_t p = points.first.back(); p < points.count(); p += together.size()) {
+  for (std::size_t p = points.stepped(); p < points.count(); p += together.size()) {
     together.clear();
     std::fill(values_.front().begin(), values_.front().end(), T{0});
     for (std::size_t q = 0; q < std::min(width, points.count() - p); ++q) {
       together.push_back(p + q);
       for (std::size_t j = 0; j < first.outputs; ++j)
-        values_.front()[j * width + q] = static_cast<T>(row_.shifts.front().row(points.base[p + q])[j]);
+        values_.front()[j * width + q] = static_cast<T>(row_.shifts.front().row(points.bare[p + q - points.stepped()].base)[j]);
     }
     follow(width, together, differences);
   }
@@ -137,7 +137,7 @@ void DenseRankOne<T>::follow(std::size_t width, const std::vector<std::size_t>& 
       if (differences.rows > 0) {
         differences.row(points[q])[k] = difference;
       } else {
-        row_.sum[k] += row_.points.weight[points[q]] * difference;
+        row_.sum[k] += row_.points.weight(points[q]) * difference;
       }
     }
   }

@@ -30,6 +30,10 @@ class DenseTangents {
   void run(MutableRowsView differences);
 
  private:
+  struct Point {
+    std::size_t number, base;
+    double weight, step;
+  };
   struct Event {
     std::uint32_t point, unit;
     double value;
@@ -46,17 +50,20 @@ class DenseTangents {
     std::vector<T> start, distance, slopes, tile, delta;
   };
 
+  Point stepped(std::size_t feature, std::size_t slot) const;
+  Point bare(std::size_t which) const;
   void plan_first();
   void plan_layer(std::size_t l);
   void find_first(bool listed);
   bool count_first(std::size_t j);
-  void look_first(std::size_t j, std::size_t point, double weight, bool listed);
-  void take(std::size_t l, std::size_t point, std::uint32_t unit, double value, bool listed);
+  void look_first(std::size_t j, const Point& point, double weight, bool listed);
+  void take(std::size_t l, const Point& point, std::uint32_t unit, double value, bool listed);
   void sort_events(Found& found);
   void follow(std::size_t l, const std::vector<std::uint32_t>& units, MutableRowsView differences);
   void begin_panel(Panel& panel);
   const T* sloped(std::size_t m, std::size_t width);
-  void at_point(Panel& panel, std::size_t point, const T* slope, MutableRowsView differences);
+  void at_feature(Panel& panel, std::size_t feature, const T* slope, MutableRowsView differences);
+  void at_point(Panel& panel, const Point& point, const T* slope, MutableRowsView differences);
 
   const DensePrepared& prepared_;
   const DensePacks<T>& packs_;

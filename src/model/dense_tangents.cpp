@@ -117,7 +117,7 @@ void DenseTangents<T>::plan_layer(std::size_t l) {
 template <class T>
 double DenseTangents<T>::cost(bool differences) const {
   const std::size_t hidden = prepared_.hidden();
-  const std::size_t each = row_.points.first.size() > 1 ? row_.points.first[1] : 0;
+  const std::size_t each = row_.points.slots.size();
   double cost = kCostOfCandidate * static_cast<double>(candidate_count_ * each);
   double back = 0;  // of one unit, from a layer to the features
   const double bends = 0.5 * static_cast<double>(candidate_count_ * each);
@@ -134,9 +134,22 @@ double DenseTangents<T>::cost(bool differences) const {
 }
 
 template <class T>
-void DenseTangents<T>::take(std::size_t l, std::size_t point, std::uint32_t unit, double value, bool listed) {
-  row_.bends[l][unit] += row_.points.weight[point] * value;
-  if (listed) events_.push_back({static_cast<std::uint32_t>(point), unit, value});
+typename DenseTangents<T>::Point DenseTangents<T>::stepped(std::size_t feature, std::size_t slot) const {
+  const DensePoints& points = row_.points;
+  return {feature * points.slots.size() + slot, points.slots[slot].base, points.slots[slot].weight,
+          points.step(feature, slot)};
+}
+
+template <class T>
+typename DenseTangents<T>::Point DenseTangents<T>::bare(std::size_t which) const {
+  const DensePoints::Slot& slot = row_.points.bare[which];
+  return {row_.points.stepped() + which, slot.base, slot.weight, 0};
+}
+
+template <class T>
+void DenseTangents<T>::take(std::size_t l, const Point& point, std::uint32_t unit, double value, bool listed) {
+  row_.bends[l][unit] += point.weight * value;
+  if (listed) events_.push_back({static_cast<std::uint32_t>(point.number), unit, value});
 }
 
 // On a cross-polytope one of a feature's two steps bends the unit, by what it goes beyond the kink. All of
@@ -163,10 +176,10 @@ bool DenseTangents<T>::count_first(std::size_t j) {
 }
 
 template <class T>
-void DenseTangents<T>::look_first(std::size_t j, std::size_t point, double weight, bool listed) {
+void DenseTangents<T>::look_first(std::size_t j, const Point& point, double weight, bool listed) {
   const double z = row_.z.front()[j];
-  const std::uint32_t base = row_.points.base[point];
-  const double delta = row_.points.step[point] * weight + (base > 0 ? row_.shifts.front().row(base)[j] : 0);
+  const double delta =
+      point.step * weight + (point.base > 0 ? row_.shifts.front().row(point.base)[j] : 0);
   const double value = bend_between(prepared_.network.layers.front().activation, z, delta);
   if (value != 0) take(0, point, static_cast<std::uint32_t>(j), value, listed);
 }
@@ -176,14 +189,15 @@ void DenseTangents<T>::find_first(bool listed) {
   const SortedWeights& sorted = prepared_.sorted;
   const DenseLayer& layer = prepared_.network.layers.front();
   const DensePoints& points = row_.points;
+  const std::size_t slots = points.slots.size();
   for (std::size_t j = 0; j < candidates_.size(); ++j) {
     if (candidates_[j] == 0 || (!listed && count_first(j))) continue;
     for (std::size_t i = 0; i < candidates_[j]; ++i) {
       const std::uint32_t k = sorted.order[j * sorted.moved + i];
       const double weight = layer.weights[j * layer.inputs + prepared_.moved[k]];
-      for (std::size_t p = points.first[k]; p < points.first[k + 1]; ++p) look_first(j, p, weight, listed);
+      for (std::size_t slot = 0; slot < slots; ++slot) look_first(j, stepped(k, slot), weight, listed);
     }
-    for (std::size_t p = points.first.back(); p < points.count(); ++p) look_first(j, p, 0, listed);
+    for (std::size_t b = 0; b < points.bare.size(); ++b) look_first(j, bare(b), 0, listed);
   }
 }
 
@@ -235,8 +249,7 @@ void DenseTangents<T>::follow(std::size_t l, const std::vector<std::uint32_t>& u
       for (std::size_t k = 0; k < prepared_.moved.size(); ++k) {
         for (std::size_t q = 0; q < panel.count; ++q)
           panel.slopes[q] = static_cast<T>(layer.weights[panel.units[q] * layer.inputs + prepared_.moved[k]]);
-        for (std::size_t p = row_.points.first[k]; p < row_.points.first[k + 1]; ++p)
-          at_point(panel, p, panel.slopes.data(), differences);
+        at_feature(panel, k, panel.slopes.data(), differences);
       }
     }
     for (std::size_t m = l; m-- > 0;) {
@@ -249,15 +262,13 @@ void DenseTangents<T>::follow(std::size_t l, const std::vector<std::uint32_t>& u
         T* const out = m > 0 ? rows_[m - 1].data() + i * panel.width : panel.tile.data();
         kernel.tile(packed.data() + i * layer.outputs, right, active_[m].data(), active_[m].size(),
                     panel.vectors, out);
-        for (std::size_t k = i; m == 0 && k < std::min(inputs, i + kernel.columns); ++k) {
-          for (std::size_t p = row_.points.first[k]; p < row_.points.first[k + 1]; ++p)
-            at_point(panel, p, out + (k - i) * panel.width, differences);
-        }
+        for (std::size_t k = i; m == 0 && k < std::min(inputs, i + kernel.columns); ++k)
+          at_feature(panel, k, out + (k - i) * panel.width, differences);
       }
     }
     std::fill(panel.slopes.begin(), panel.slopes.end(), T{0});
-    for (std::size_t p = row_.points.first.back(); p < row_.points.count(); ++p)
-      at_point(panel, p, panel.slopes.data(), differences);
+    for (std::size_t b = 0; b < row_.points.bare.size(); ++b)
+      at_point(panel, bare(b), panel.slopes.data(), differences);
   }
 }
 
@@ -304,26 +315,33 @@ const T* DenseTangents<T>::sloped(std::size_t m, std::size_t width) {
 }
 
 template <class T>
-void DenseTangents<T>::at_point(Panel& panel, std::size_t point, const T* slope,
+void DenseTangents<T>::at_feature(Panel& panel, std::size_t feature, const T* slope,
+                                  MutableRowsView differences) {
+  for (std::size_t slot = 0; slot < row_.points.slots.size(); ++slot)
+    at_point(panel, stepped(feature, slot), slope, differences);
+}
+
+template <class T>
+void DenseTangents<T>::at_point(Panel& panel, const Point& point, const T* slope,
                                 MutableRowsView differences) {
-  const std::size_t l = panel.layer, base = row_.points.base[point];
+  const std::size_t l = panel.layer, base = point.base;
   constexpr std::size_t kMostLayers = 64;
   DenseBends<T> bends[kMostLayers];
   std::size_t layers = 0;
   for (std::size_t m = 0; m < l; ++m) {
     const Found& found = found_[m];
-    const std::size_t first = found.first[point], count = found.first[point + 1] - first;
+    const std::size_t first = found.first[point.number], count = found.first[point.number + 1] - first;
     if (count > 0) bends[layers++] = {rows_[m].data(), found.bends.data() + first, count};
   }
   const bool last = l == prepared_.hidden();
   // Of the outputs the linear part is formed in double: in a pair most of it cancels.
-  const double step = row_.points.step[point];
+  const double step = point.step;
   std::uint64_t reached =
       packs_.kernel().point(panel.start.data() + base * (last ? 0 : panel.width), slope,
                             last ? T{0} : static_cast<T>(step), bends, layers, panel.distance.data(),
                             panel.vectors, panel.delta.data());
   if (last) {
-    double* const out = differences.row(point);
+    double* const out = differences.row(point.number);
     for (std::size_t q = 0; q < panel.count; ++q) {
       const std::uint32_t unit = panel.units[q];
       out[unit] = static_cast<double>(panel.delta[q]) + step * static_cast<double>(slope[q]) +
