@@ -1,6 +1,7 @@
-// Goals 6, 7 and 8: all one-hot points around rows of a dense network by differences (DenseBalls), against the
-// bare matrix products of the same points by OpenBLAS, which lie ready in memory, one thread each. Bare: no bias
-// and no bend while they are timed. Weights are random (He), rows are images of a few blurred spots, 0 to 1.
+// Goals 6, 7 and 8: all one-hot points around rows of a dense network by differences (DenseBalls), against
+// the bare matrix products of the same points by OpenBLAS, which lie ready in memory, one thread each. Bare:
+// no bias and no bend while they are timed. Weights are random (He), rows are images of a few blurred spots,
+// 0 to 1.
 
 #include <dlfcn.h>
 
@@ -173,7 +174,8 @@ double distance(const std::vector<double>& a, const double* b) {
 
 // Balls around rows, and what DenseBalls makes of them.
 struct Ours {
-  Ours(const DenseNetwork& network, const Matrix<double>& rows, double radius, const DenseBallOptions& options)
+  Ours(const DenseNetwork& network, const Matrix<double>& rows, double radius,
+       const DenseBallOptions& options)
       : ball(cross(radius), {}, 1), balls(network, ball, options) {
     for (std::size_t i = 0; i < rows.rows(); ++i)
       around.emplace_back(ball, std::span<const double>(rows.row(i), rows.columns()), i);
@@ -241,8 +243,10 @@ void two_layers(const Blas& blas, Goals& goals) {
       keep_least(mine, time_once([&] { ours.run(); }));
     }
     const double each = mine.processor / static_cast<double>(rows.rows());
-    fmt::print("784-1568-1568-10, radius {}: {:.2f} ms a row, OpenBLAS {:.1f} ms; error {:.2g}, of single precision {:.2g}\n",
-               step.radius, 1e3 * each, 1e3 * theirs.processor, errors.ours, errors.single);
+    fmt::print(
+        "784-1568-1568-10, radius {}: {:.2f} ms a row, OpenBLAS {:.1f} ms; error {:.2g}, of single precision "
+        "{:.2g}\n",
+        step.radius, 1e3 * each, 1e3 * theirs.processor, errors.ours, errors.single);
     std::fflush(stdout);
     goals.at_least(fmt::format("784-1568-1568-10, radius {}, against OpenBLAS", step.radius), step.goal,
                    theirs.processor / each);
@@ -267,11 +271,13 @@ void one_layer(const Blas& blas, Goals& goals) {
   const Errors errors = check(blas, network, rows, kRadius, ours, 1);
   const std::vector<float> points = cross_points<float>(rows.row(0), kInputs, kRadius, kBatch);
   Forward<float> forward(blas, network);
-  const TwoSides time =
-      time_in_turn(kRepeats, [&] { ours.run(); }, [&] { forward.run(points.data() + kInputs, kBatch, true); });
+  const TwoSides time = time_in_turn(
+      kRepeats, [&] { ours.run(); }, [&] { forward.run(points.data() + kInputs, kBatch, true); });
   const double each = time.ours.processor / kRows, row = time.theirs.processor / kBatch;
-  fmt::print("10000-512-10, 20000 points, radius {}: {:.3f} ms a row, one row by OpenBLAS {:.3f} ms; error {:.2g}, of single precision {:.2g}\n",
-             kRadius, 1e3 * each, 1e3 * row, errors.ours, errors.single);
+  fmt::print(
+      "10000-512-10, 20000 points, radius {}: {:.3f} ms a row, one row by OpenBLAS {:.3f} ms; error {:.2g}, "
+      "of single precision {:.2g}\n",
+      kRadius, 1e3 * each, 1e3 * row, errors.ours, errors.single);
   goals.at_most("10000-512-10, all 20000 points, in rows of OpenBLAS", 2, each / row);
   goals.at_least("10000-512-10, error of float32 to ours", 20, errors.single / errors.ours);
 }

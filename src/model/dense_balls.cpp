@@ -101,7 +101,8 @@ void DenseBalls::Parts::begin(std::vector<DenseRow>& rows) const {
     const bool last = l + 1 == layers.size();
     y.resize(count * layer.outputs);
     if (l == 0 && !floats.empty()) {
-      prepared.float_forward(layer.weights.data(), layer.inputs, layer.outputs, floats.data(), count, y.data());
+      prepared.float_forward(layer.weights.data(), layer.inputs, layer.outputs, floats.data(), count,
+                             y.data());
     } else {
       prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, x.data(), count, y.data());
     }

@@ -52,8 +52,8 @@ struct DenseKernel {
   bool (*change)(const DenseChange<T>& unit, const T* delta, std::size_t width, T* out);
 };
 
-/// A layer's sums in double: y (count × outputs) = x (count × inputs) · weightsᵀ. The bits of a row of y do not
-/// depend on the rows beside it.
+/// A layer's sums in double: y (count × outputs) = x (count × inputs) · weightsᵀ. The bits of a row of y do
+/// not depend on the rows beside it.
 using DenseForward = void(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
                           std::size_t count, double* y);
 

@@ -47,7 +47,7 @@ void dense_forward_scalar(const float* weights, std::size_t inputs, std::size_t 
 }
 
 void dense_float_forward_scalar(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
-                            std::size_t count, double* y) {
+                                std::size_t count, double* y) {
   forward<Four<float>, float>(weights, inputs, outputs, x, count, y);
 }
 

@@ -3,8 +3,8 @@
 // The kernels of dense networks over the vectors that the including source defines, each of which is compiled
 // for one instruction set. Everything is in its unnamed namespace.
 //
-// Set<T> has kLanes, kVectors, kColumns, the type V, and load, store, broadcast, fma, add, zero, reach (bit i:
-// |a| >= b in lane i), sum; of double also load(const float*).
+// Set<T> has kLanes, kVectors, kColumns, the type V, and load, store, broadcast, fma, add, zero, reach (bit
+// i: |a| >= b in lane i), sum; of double also load(const float*).
 
 #include "dense_kernels.hpp"
 
@@ -101,7 +101,8 @@ inline T tanh_of(T x) {
   return e / (e + 2);
 }
 
-// tanh(z + d) − tanh(z) is tanh(d)·(1 − t²) / (1 + t·tanh(d)), which subtracts nothing alike while d is small.
+// tanh(z + d) − tanh(z) is tanh(d)·(1 − t²) / (1 + t·tanh(d)), which subtracts nothing alike while d is
+// small.
 template <class T>
 inline T tanh_change(T z, T t, T slope, T d) {
   const T small = tanh_of(d);
@@ -178,7 +179,8 @@ void forward_units(const float* weights, const X* x, std::size_t stride, std::si
     forward_block<S, X, Units, 4>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
   for (; r + 2 <= count; r += 2)
     forward_block<S, X, Units, 2>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
-  if (r < count) forward_block<S, X, Units, 1>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
+  if (r < count)
+    forward_block<S, X, Units, 1>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
 }
 
 template <class S, class X>

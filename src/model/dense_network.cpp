@@ -27,11 +27,13 @@ void check_dense(const DenseNetwork& network, const std::string& name) {
     const DenseLayer& layer = network.layers[l];
     if (layer.inputs == 0 || layer.outputs == 0) refuse(fmt::format("layer {} has no inputs or outputs", l));
     if (l > 0 && layer.inputs != network.layers[l - 1].outputs)
-      refuse(fmt::format("layer {} has {} inputs; expected {}", l, layer.inputs, network.layers[l - 1].outputs));
+      refuse(
+          fmt::format("layer {} has {} inputs; expected {}", l, layer.inputs, network.layers[l - 1].outputs));
     if (layer.weights.size() / layer.inputs != layer.outputs || layer.weights.size() % layer.inputs != 0 ||
         layer.bias.size() != layer.outputs) {
       refuse(fmt::format("layer {} has {} weights and {} biases; expected {} × {}, and {}", l,
-                         layer.weights.size(), layer.bias.size(), layer.outputs, layer.inputs, layer.outputs));
+                         layer.weights.size(), layer.bias.size(), layer.outputs, layer.inputs,
+                         layer.outputs));
     }
     const DenseActivation& activation = layer.activation;
     if (!finite(layer.weights) || !finite(layer.bias) || !std::isfinite(activation.slope))

@@ -22,18 +22,18 @@ struct DensePoints {
   struct Sphere {
     double stride = 0, weight = 0;
   };
-  std::vector<double> x;              ///< the row, as a network sees it
-  std::size_t moved = 0;              ///< features
-  std::vector<Slot> slots;            ///< moved feature k has points k · slots … (k + 1) · slots − 1
-  std::vector<Slot> bare;             ///< then come points that are bases
-  std::vector<double> steps;          ///< slots × moved features; of a cross-polytope they are not kept
-  std::span<const double> given;      ///< the row, as it was given
+  std::vector<double> x;          ///< the row, as a network sees it
+  std::size_t moved = 0;          ///< features
+  std::vector<Slot> slots;        ///< moved feature k has points k · slots … (k + 1) · slots − 1
+  std::vector<Slot> bare;         ///< then come points that are bases
+  std::vector<double> steps;      ///< slots × moved features; of a cross-polytope they are not kept
+  std::span<const double> given;  ///< the row, as it was given
   const std::uint32_t* columns = nullptr;  ///< of the moved features
   const double* scales = nullptr;          ///< of these; null: 1
-  Matrix<double> shifts;              ///< of bases 1, 2, …: a row each
-  std::vector<double> total;          ///< Σ weight · difference, over all points; empty: none but rounding
-  std::vector<Sphere> spheres;        ///< empty: it is no cross-polytope, or rounding moves its points too far
-  double longest = 0;                 ///< of |step| / scale
+  Matrix<double> shifts;                   ///< of bases 1, 2, …: a row each
+  std::vector<double> total;    ///< Σ weight · difference, over all points; empty: none but rounding
+  std::vector<Sphere> spheres;  ///< empty: it is no cross-polytope, or rounding moves its points too far
+  double longest = 0;           ///< of |step| / scale
 
   std::size_t count() const { return stepped() + bare.size(); }
   /// The first point that is a base.

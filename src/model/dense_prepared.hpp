@@ -10,8 +10,8 @@
 
 namespace harmonia {
 
-/// A first layer's weights by size, unit by unit, times the scales of the features that move: what a step along
-/// a feature can do to a unit.
+/// A first layer's weights by size, unit by unit, times the scales of the features that move: what a step
+/// along a feature can do to a unit.
 struct SortedWeights {
   std::size_t moved = 0;
   std::vector<float> size;           ///< units × moved, falling
@@ -57,10 +57,10 @@ struct DensePrepared {
                 Simd simd);
 
   DenseNetwork network;
-  std::vector<std::uint32_t> moved;  ///< columns that move
-  std::vector<double> scales;        ///< of these; empty: 1
-  bool piecewise = true;             ///< every activation is
-  SortedWeights sorted;              ///< if piecewise
+  std::vector<std::uint32_t> moved;              ///< columns that move
+  std::vector<double> scales;                    ///< of these; empty: 1
+  bool piecewise = true;                         ///< every activation is
+  SortedWeights sorted;                          ///< if piecewise
   std::vector<std::vector<double>> row_squares;  ///< of every layer and unit: the sum of its weights' squares
   std::vector<double> norms;                     ///< of every layer: no less than its operator norm
   DenseForward* forward;

@@ -13,12 +13,8 @@ template <class T>
 DenseChange<T> change_at(const DenseActivation& activation, double z) {
   using Kind = typename DenseChange<T>::Kind;
   const auto make = [](Kind kind, double at, double a, double b, double c, double d) {
-    return DenseChange<T>{kind,
-                          static_cast<T>(at),
-                          static_cast<T>(a),
-                          static_cast<T>(b),
-                          static_cast<T>(c),
-                          static_cast<T>(d)};
+    return DenseChange<T>{
+        kind, static_cast<T>(at), static_cast<T>(a), static_cast<T>(b), static_cast<T>(c), static_cast<T>(d)};
   };
   switch (activation.kind) {
     case DenseActivation::Kind::leaky: {
@@ -64,7 +60,8 @@ template <class T>
 void DenseRankOne<T>::run(MutableRowsView differences) {
   const DensePacks<T>& packs = packs_of<T>(prepared_);
   const DensePoints& points = row_.points;
-  const std::size_t width = packs.kernel().lanes * packs.kernel().most_vectors, moved = prepared_.moved.size();
+  const std::size_t width = packs.kernel().lanes * packs.kernel().most_vectors,
+                    moved = prepared_.moved.size();
   changes_.resize(prepared_.hidden());
   for (std::size_t l = 0; l < prepared_.hidden(); ++l) {
     const DenseActivation& activation = prepared_.network.layers[l].activation;
@@ -103,7 +100,8 @@ void DenseRankOne<T>::run(MutableRowsView differences) {
     for (std::size_t q = 0; q < std::min(width, points.count() - p); ++q) {
       together.push_back(p + q);
       for (std::size_t j = 0; j < first.outputs; ++j)
-        values_.front()[j * width + q] = static_cast<T>(row_.shifts.front().row(points.bare[p + q - points.stepped()].base)[j]);
+        values_.front()[j * width + q] =
+            static_cast<T>(row_.shifts.front().row(points.bare[p + q - points.stepped()].base)[j]);
     }
     follow(width, together, differences);
   }

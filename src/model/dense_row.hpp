@@ -11,10 +11,10 @@ namespace harmonia {
 struct DenseRow {
   DensePoints points;
   std::vector<std::vector<double>> z, slope;  ///< of every layer but the last: sums, slopes of tangents
-  std::vector<Matrix<double>> shifts;         ///< of every layer, bases × units: how far a tangent goes there
-  std::vector<std::vector<double>> bends;     ///< of every layer but the last: Σ weight · bend over the points
-  std::vector<double> outputs;                ///< of the last layer
-  std::vector<double> sum;                    ///< Σ weight · difference of the last layer, if known
+  std::vector<Matrix<double>> shifts;      ///< of every layer, bases × units: how far a tangent goes there
+  std::vector<std::vector<double>> bends;  ///< of every layer but the last: Σ weight · bend over the points
+  std::vector<double> outputs;             ///< of the last layer
+  std::vector<double> sum;                 ///< Σ weight · difference of the last layer, if known
 };
 
 /// Bends are found only where they can be: units that a step may carry over a kink are known from the sorted
@@ -68,15 +68,15 @@ class DenseTangents {
   const DensePrepared& prepared_;
   const DensePacks<T>& packs_;
   DenseRow& row_;
-  std::vector<std::uint32_t> candidates_;             // of every unit of the first layer: features that may bend it
-  std::vector<float> moves_;                          // 1: this unit of the first layer can move at all
+  std::vector<std::uint32_t> candidates_;  // of every unit of the first layer: features that may bend it
+  std::vector<float> moves_;               // 1: this unit of the first layer can move at all
   std::size_t candidate_count_ = 0;
-  std::vector<std::vector<std::uint32_t>> active_;    // of every layer but the last: units whose slope is not 0
-  std::vector<std::vector<std::uint32_t>> at_risk_;   // the same: units that may bend; not of the first
-  double reach_ = 0;                                  // of what comes out of the layer before, its longest
+  std::vector<std::vector<std::uint32_t>> active_;  // of every layer but the last: units whose slope is not 0
+  std::vector<std::vector<std::uint32_t>> at_risk_;  // the same: units that may bend; not of the first
+  double reach_ = 0;                                 // of what comes out of the layer before, its longest
   std::vector<Event> events_;
-  std::vector<Found> found_;                          // of every layer but the last
-  std::vector<std::vector<T>> rows_;                  // of these: what the panel's units get from each unit
+  std::vector<Found> found_;          // of every layer but the last
+  std::vector<std::vector<T>> rows_;  // of these: what the panel's units get from each unit
   std::vector<T> sloped_;
   std::vector<std::uint32_t> next_;
 };

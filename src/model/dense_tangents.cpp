@@ -124,7 +124,7 @@ double DenseTangents<T>::cost(bool differences) const {
   for (std::size_t l = 1; l <= hidden; ++l) {
     const std::size_t inputs = l == 1 ? prepared_.sorted.moved : prepared_.network.layers[l - 1].inputs;
     back += static_cast<double>(active_[l - 1].size() * inputs);
-    const double units = l < hidden      ? static_cast<double>(at_risk_[l].size())
+    const double units = l < hidden    ? static_cast<double>(at_risk_[l].size())
                          : differences ? static_cast<double>(prepared_.network.outputs())
                                        : 0;
     cost += units * (back + kCostOfBend * bends * static_cast<double>(l) +
@@ -147,7 +147,8 @@ typename DenseTangents<T>::Point DenseTangents<T>::bare(std::size_t which) const
 }
 
 template <class T>
-void DenseTangents<T>::take(std::size_t l, const Point& point, std::uint32_t unit, double value, bool listed) {
+void DenseTangents<T>::take(std::size_t l, const Point& point, std::uint32_t unit, double value,
+                            bool listed) {
   row_.bends[l][unit] += point.weight * value;
   if (listed) events_.push_back({static_cast<std::uint32_t>(point.number), unit, value});
 }
@@ -167,9 +168,10 @@ bool DenseTangents<T>::count_first(std::size_t j) {
   double bends = 0;
   for (const DensePoints::Sphere& sphere : row_.points.spheres) {
     const auto beyond = [&](float size) { return static_cast<double>(size) * sphere.stride > away; };
-    const auto count = static_cast<std::size_t>(std::partition_point(sizes, sizes + candidates_[j], beyond) - sizes);
-    bends += sphere.weight * (sphere.stride * sorted.sum[j * (sorted.moved + 1) + count] -
-                              static_cast<double>(count) * away);
+    const auto count =
+        static_cast<std::size_t>(std::partition_point(sizes, sizes + candidates_[j], beyond) - sizes);
+    bends += sphere.weight *
+             (sphere.stride * sorted.sum[j * (sorted.moved + 1) + count] - static_cast<double>(count) * away);
   }
   row_.bends.front()[j] += (1 - static_cast<double>(activation.slope)) * bends;
   return true;
@@ -178,8 +180,7 @@ bool DenseTangents<T>::count_first(std::size_t j) {
 template <class T>
 void DenseTangents<T>::look_first(std::size_t j, const Point& point, double weight, bool listed) {
   const double z = row_.z.front()[j];
-  const double delta =
-      point.step * weight + (point.base > 0 ? row_.shifts.front().row(point.base)[j] : 0);
+  const double delta = point.step * weight + (point.base > 0 ? row_.shifts.front().row(point.base)[j] : 0);
   const double value = bend_between(prepared_.network.layers.front().activation, z, delta);
   if (value != 0) take(0, point, static_cast<std::uint32_t>(j), value, listed);
 }
@@ -336,10 +337,9 @@ void DenseTangents<T>::at_point(Panel& panel, const Point& point, const T* slope
   const bool last = l == prepared_.hidden();
   // Of the outputs the linear part is formed in double: in a pair most of it cancels.
   const double step = point.step;
-  std::uint64_t reached =
-      packs_.kernel().point(panel.start.data() + base * (last ? 0 : panel.width), slope,
-                            last ? T{0} : static_cast<T>(step), bends, layers, panel.distance.data(),
-                            panel.vectors, panel.delta.data());
+  std::uint64_t reached = packs_.kernel().point(panel.start.data() + base * (last ? 0 : panel.width), slope,
+                                                last ? T{0} : static_cast<T>(step), bends, layers,
+                                                panel.distance.data(), panel.vectors, panel.delta.data());
   if (last) {
     double* const out = differences.row(point.number);
     for (std::size_t q = 0; q < panel.count; ++q) {

@@ -17,8 +17,8 @@ void require(bool condition) {
   if (!condition) throw NotOurs{};
 }
 
-// Walks from the output back to the input. A layer is made of what lies behind it: its activation is met first,
-// then its bias, then its weights.
+// Walks from the output back to the input. A layer is made of what lies behind it: its activation is met
+// first, then its bias, then its weights.
 class DenseReader {
  public:
   DenseReader(const OnnxGraph& graph, const OnnxPlan& plan) : graph_(graph), plan_(plan) {
@@ -36,7 +36,7 @@ class DenseReader {
       value = step(*node);
     }
     require(!open_ && !layers_.empty() && (plan_.shape.size() == 2 || flat_));
-    require(plan_.width == layers_.back().inputs);
+    require(plan_.width == layers_.back().inputs && fits(plan_.width));
     std::reverse(layers_.begin(), layers_.end());
     require(layers_.back().activation.kind == DenseActivation::Kind::identity);
     return {std::move(layers_), link_};
@@ -46,14 +46,22 @@ class DenseReader {
   // Takes in what the node does; the value to go on from.
   std::string_view step(const OnnxNode& node) {
     const std::string_view operation = node.operation;
-    if (operation == "Identity" || operation == "Dropout") return node.inputs.front();
+    if (operation == "Identity") return node.inputs.front();
+    if (operation == "Dropout") return dropout(node);
     if (operation == "Cast") return cast(node);
     if (operation == "Flatten" || operation == "Reshape") return flatten(node);
-    if (operation == "Softmax" || (operation == "Sigmoid" && layers_.empty() && !open_)) return set_link(node);
+    if (operation == "Softmax" || (operation == "Sigmoid" && layers_.empty() && !open_))
+      return set_link(node);
     if (operation == "Gemm") return gemm(node);
     if (operation == "MatMul") return product(node);
     if (operation == "Add") return add(node);
     return activate(node);
+  }
+
+  // Outside training it does nothing.
+  static std::string_view dropout(const OnnxNode& node) {
+    require(node.inputs.size() < 3 || node.inputs[2].empty());
+    return node.inputs.front();
   }
 
   // A cast to float is what the weights behind it ask for, or follows them; what follows the last layer
@@ -73,10 +81,10 @@ class DenseReader {
       require(node.inputs.size() == 2);
       const std::vector<double> shape = numbers(constant(node.inputs[1]));
       const auto batch = static_cast<double>(plan_.shape.front());
-      const double width = layers_.empty() || open_ ? -1 : static_cast<double>(layers_.back().inputs);
       require(shape.size() == 2 && node.attribute("allowzero").integer.value_or(0) == 0);
-      require(shape[0] == 0 || (batch > 0 && shape[0] == batch) || (shape[0] == -1 && shape[1] == width));
-      require(shape[1] == -1 || shape[1] == width);
+      require(shape[0] == 0 || (batch > 0 && shape[0] == batch) || (shape[0] == -1 && shape[1] > 0));
+      require(shape[1] == -1 || (shape[1] > 0 && (width_ == 0 || width_ == shape[1])));
+      if (shape[1] > 0) width_ = shape[1];
     }
     flat_ = true;
     return node.inputs.front();
@@ -135,7 +143,8 @@ class DenseReader {
     if (operation == "Relu" || operation == "LeakyRelu") {
       activation.kind = Kind::leaky;
       if (operation == "LeakyRelu")
-        activation.slope = static_cast<float>(node.attribute("alpha").real.value_or(static_cast<double>(0.01F)));
+        activation.slope =
+            static_cast<float>(node.attribute("alpha").real.value_or(static_cast<double>(0.01F)));
     } else {
       require(operation == "Tanh" || operation == "Sigmoid");
       activation.kind = operation == "Tanh" ? Kind::tanh : Kind::sigmoid;
@@ -150,6 +159,13 @@ class DenseReader {
     const std::vector<double> values = numbers(constant(node.inputs[input]));
     require(values.size() == 1);
     return static_cast<float>(values.front());
+  }
+
+  // Whether this is the width that a Reshape behind it asks for.
+  bool fits(std::size_t width) {
+    const bool right = width_ == 0 || width_ == static_cast<double>(width);
+    width_ = 0;
+    return right;
   }
 
   // A layer is under way from here on.
@@ -171,10 +187,11 @@ class DenseReader {
     require(tensor.type == OnnxType::float32 && tensor.dims.size() == 2);
     const std::vector<double> values = numbers(tensor);
     require(!values.empty());
-    const auto rows = static_cast<std::size_t>(tensor.dims[0]), columns = static_cast<std::size_t>(tensor.dims[1]);
+    const auto rows = static_cast<std::size_t>(tensor.dims[0]),
+               columns = static_cast<std::size_t>(tensor.dims[1]);
     layer_.inputs = transposed ? columns : rows;
     layer_.outputs = transposed ? rows : columns;
-    require(layers_.empty() || layers_.back().inputs == layer_.outputs);
+    require((layers_.empty() || layers_.back().inputs == layer_.outputs) && fits(layer_.outputs));
     require(bias_.empty() || bias_.size() == 1 || bias_.size() == layer_.outputs);
     layer_.weights.resize(values.size());
     for (std::size_t k = 0; k < layer_.outputs; ++k) {
@@ -221,6 +238,7 @@ class DenseReader {
   std::vector<double> bias_;
   DenseLink link_ = DenseLink::identity;
   bool open_ = false;
+  double width_ = 0;   // that a Reshape asks for; 0: any
   bool flat_ = false;  // rows are flattened between here and the layer that was read last
 };
 

@@ -41,7 +41,8 @@ inline Matrix<double> points_of(const RowBall& ball) {
     for (std::size_t p = 0; p < each; ++p) {
       const RowBall::Place place = ball.place(unit, p);
       ball.fill(place, point);
-      if (place.own != RowBall::Place::kNone) point[place.own] = static_cast<float>(ball.own_coordinate(place));
+      if (place.own != RowBall::Place::kNone)
+        point[place.own] = static_cast<float>(ball.own_coordinate(place));
       std::copy(point.begin(), point.end(), points.row(1 + unit * each + p));
     }
   }

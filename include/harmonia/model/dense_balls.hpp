@@ -31,10 +31,10 @@ struct DenseBallOptions {
 /// Why a ball around rows of a network cannot be measured by DenseBalls; empty: it can.
 std::string dense_refused(const DenseNetwork& network, const Ball& ball);
 
-/// Balls whose units move one feature at a time (cross, one-hot, simplex, anti, simplex+anti), around rows of a
-/// dense network. Points have the coordinates of RowBall, cast to float. What is computed are differences to the
-/// row, layer by layer: no two large numbers are subtracted, and the error is that of small ones. Results
-/// depend neither on the rows that are measured together nor on threads.
+/// Balls whose units move one feature at a time (cross, one-hot, simplex, anti, simplex+anti), around rows of
+/// a dense network. Points have the coordinates of RowBall, cast to float. What is computed are differences
+/// to the row, layer by layer: no two large numbers are subtracted, and the error is that of small ones.
+/// Results depend neither on the rows that are measured together nor on threads.
 class DenseBalls {
  public:
   /// Throws Error(usage) if dense_refused() says why.
@@ -43,18 +43,19 @@ class DenseBalls {
   DenseBalls(const DenseBalls&) = delete;
   DenseBalls& operator=(const DenseBalls&) = delete;
 
-  /// Whether a row's ball can be measured: it is of this ball, nothing in it is missing, and its coordinates are
-  /// finite in single precision.
+  /// Whether a row's ball can be measured: it is of this ball, nothing in it is missing, and its coordinates
+  /// are finite in single precision.
   bool takes(const RowBall& ball) const;
 
-  /// Around every row, which takes() says yes to: the outputs at the row (centres: rows × outputs), and the sum
-  /// over all units of the unit's value Σ weight · (f(point) − f(row)) (sums: rows × outputs). Eight or more
-  /// rows at once are sooner done than one by one. What is not finite could not be computed. Safe to call from
-  /// several threads.
+  /// Around every row, which takes() says yes to: the outputs at the row (centres: rows × outputs), and the
+  /// sum over all units of the unit's value Σ weight · (f(point) − f(row)) (sums: rows × outputs). Eight or
+  /// more rows at once are sooner done than one by one. What is not finite could not be computed. Safe to
+  /// call from several threads.
   void sums(std::span<const RowBall> balls, MutableRowsView centres, MutableRowsView sums) const;
 
-  /// Around one row: its outputs (centre), and f(point) − f(row) of every point (differences: units · points of
-  /// a unit × outputs, in the order of units and, of each unit, of points). Safe to call from several threads.
+  /// Around one row: its outputs (centre), and f(point) − f(row) of every point (differences: units · points
+  /// of a unit × outputs, in the order of units and, of each unit, of points). Safe to call from several
+  /// threads.
   void differences(const RowBall& ball, std::span<double> centre, MutableRowsView differences) const;
 
  private:

@@ -53,9 +53,10 @@ struct DenseNetwork {
 /// Throws Error(input) that names the model if sizes do not fit or a number is not finite.
 void check_dense(const DenseNetwork& network, const std::string& name);
 
-/// The dense network that an ONNX file is: Gemm or MatMul and Add, with ReLU, LeakyReLU, Clip, Tanh or Sigmoid
-/// between them and a softmax or sigmoid at the end. What it asks of the graph is what open_onnx_model() asks
-/// with the same options and example. Nothing if it is any other graph or no ONNX file.
+/// The dense network that an ONNX file is: Gemm or MatMul and Add, with ReLU, LeakyReLU, Clip, Tanh or
+/// Sigmoid between them and a softmax or sigmoid at the end. What it asks of the graph is what
+/// open_onnx_model() asks with the same options and example. Nothing if it is any other graph or no ONNX
+/// file.
 std::optional<DenseNetwork> read_onnx_dense(const std::string& bytes, const std::string& name,
                                             const ModelOptions& options = {},
                                             std::span<const double> example = {});
