@@ -257,7 +257,7 @@ void two_layers(const Blas& blas, Goals& goals) {
 
 // One hidden layer, in the time that OpenBLAS takes for a row in a batch.
 void one_layer(const Blas& blas, Goals& goals) {
-  constexpr std::size_t kInputs = 10000, kRows = 32, kBatch = 1024;
+  constexpr std::size_t kInputs = 10000, kRows = 64, kBatch = 1024;
   const DenseNetwork network = random_network({kInputs, 512, 10});
   Matrix<double> rows(kRows, kInputs);
   std::vector<float> drawn(kInputs);

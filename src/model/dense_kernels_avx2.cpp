@@ -8,7 +8,7 @@ namespace harmonia {
 namespace {
 
 struct Floats {
-  static constexpr std::size_t kLanes = 8, kVectors = 2, kColumns = 6;
+  static constexpr std::size_t kLanes = 8, kVectors = 2, kColumns = 6, kUnits = 3;
   using V = __m256;
   static V load(const float* p) { return _mm256_loadu_ps(p); }
   static void store(float* p, V v) { _mm256_storeu_ps(p, v); }
@@ -28,7 +28,7 @@ struct Floats {
 };
 
 struct Doubles {
-  static constexpr std::size_t kLanes = 4, kVectors = 2, kColumns = 6;
+  static constexpr std::size_t kLanes = 4, kVectors = 2, kColumns = 6, kUnits = 3;
   using V = __m256d;
   static V load(const double* p) { return _mm256_loadu_pd(p); }
   static V load(const float* p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }

@@ -8,7 +8,7 @@ namespace harmonia {
 namespace {
 
 struct Floats {
-  static constexpr std::size_t kLanes = 16, kVectors = 3, kColumns = 8;
+  static constexpr std::size_t kLanes = 16, kVectors = 3, kColumns = 8, kUnits = 6;
   using V = __m512;
   static V load(const float* p) { return _mm512_loadu_ps(p); }
   static void store(float* p, V v) { _mm512_storeu_ps(p, v); }
@@ -24,7 +24,7 @@ struct Floats {
 };
 
 struct Doubles {
-  static constexpr std::size_t kLanes = 8, kVectors = 3, kColumns = 8;
+  static constexpr std::size_t kLanes = 8, kVectors = 3, kColumns = 8, kUnits = 6;
   using V = __m512d;
   static V load(const double* p) { return _mm512_loadu_pd(p); }
   static V load(const float* p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }

@@ -6,7 +6,7 @@ namespace {
 // Four numbers that the compiler may put into whatever registers the machine has.
 template <class T>
 struct Four {
-  static constexpr std::size_t kLanes = 4, kVectors = 2, kColumns = 4;
+  static constexpr std::size_t kLanes = 4, kVectors = 2, kColumns = 4, kUnits = 2;
   struct V {
     T lane[kLanes];
   };

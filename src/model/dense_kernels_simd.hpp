@@ -3,8 +3,9 @@
 // The kernels of dense networks over the vectors that the including source defines, each of which is compiled
 // for one instruction set. Everything is in its unnamed namespace.
 //
-// Set<T> has kLanes, kVectors, kColumns, the type V, and load, store, broadcast, fma, add, zero, reach (bit
-// i: |a| >= b in lane i), sum; of double also load(const float*).
+// A set S has kLanes, kVectors, kColumns and kUnits (of a block of the forward product), the type V, and
+// load, store, broadcast, fma, add, zero, reach (bit i: |a| >= b in lane i), sum; of double also load(const
+// float*).
 
 #include "dense_kernels.hpp"
 
@@ -187,13 +188,13 @@ template <class S, class X>
 void forward(const float* weights, std::size_t inputs, std::size_t outputs, const X* x, std::size_t count,
              double* y) {
   // So many inputs at a time that those of some dozen rows stay in the cache.
-  constexpr std::size_t kTogether = 512;
+  constexpr std::size_t kTogether = 2048;
   for (std::size_t i = 0; i < count * outputs; ++i) y[i] = 0;
   for (std::size_t i = 0; i < inputs; i += kTogether) {
     const std::size_t some = inputs - i < kTogether ? inputs - i : kTogether;
     std::size_t u = 0;
-    for (; u + 4 <= outputs; u += 4)
-      forward_units<S, X, 4>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
+    for (; u + S::kUnits <= outputs; u += S::kUnits)
+      forward_units<S, X, S::kUnits>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
     for (; u < outputs; ++u)
       forward_units<S, X, 1>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
   }

@@ -28,19 +28,24 @@ struct CrossSizes {
   double rounded[kLanes] = {};  // of what rounding adds to a step, against the step itself
   double squares[kLanes] = {};  // of the features' totals
 
+  // Plain: every column moves, with a scale of 1.
+  template <bool Plain>
   void look(const DensePoints& points, std::size_t first, std::size_t count) {
-    double given[kLanes] = {}, x[kLanes] = {}, scale[kLanes], total[kLanes] = {};
+    double given[kLanes], x[kLanes], scale[kLanes], total[kLanes] = {};
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const std::size_t k = first + std::min(lane, count - 1);
-      given[lane] = points.given[points.columns[k]];
-      x[lane] = points.x[points.columns[k]];
-      scale[lane] = points.scales == nullptr ? 1 : points.scales[k];
+      const std::size_t k = Plain ? first + lane : first + std::min(lane, count - 1);
+      const std::size_t column = Plain ? k : points.columns[k];
+      given[lane] = points.given[column];
+      x[lane] = points.x[column];
+      scale[lane] = Plain || points.scales == nullptr ? 1 : points.scales[k];
     }
     for (const DensePoints::Slot& slot : points.slots) {
       const double nominal = std::abs(slot.stride), reciprocal = 1 / nominal;
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const double step = as_float(given[lane] + slot.stride * scale[lane]) - x[lane];
-        const double size = std::abs(step) / scale[lane], off = std::abs(size - nominal) * reciprocal;
+        const double own = Plain ? slot.stride : slot.stride * scale[lane];
+        const double step = as_float(given[lane] + own) - x[lane];
+        const double size = Plain ? std::abs(step) : std::abs(step) / scale[lane];
+        const double off = std::abs(size - nominal) * reciprocal;
         total[lane] += slot.weight * step;
         longest[lane] = longest[lane] > size ? longest[lane] : size;
         rounded[lane] = rounded[lane] > off ? rounded[lane] : off;
@@ -53,8 +58,11 @@ struct CrossSizes {
 // ± one feature around the row itself.
 void look_at_cross(DensePoints& points) {
   CrossSizes sizes;
-  for (std::size_t k = 0; k < points.moved; k += kLanes)
-    sizes.look(points, k, std::min(kLanes, points.moved - k));
+  const bool plain = points.scales == nullptr && points.moved == points.x.size();
+  for (std::size_t k = 0; k < points.moved; k += kLanes) {
+    const std::size_t count = std::min(kLanes, points.moved - k);
+    plain&& count == kLanes ? sizes.look<true>(points, k, count) : sizes.look<false>(points, k, count);
+  }
   points.longest = most(sizes.longest);
   double squares[kLanes] = {};
   for (std::size_t j = 0; j < points.x.size(); ++j) squares[j % kLanes] += points.x[j] * points.x[j];

@@ -78,6 +78,7 @@ class DenseTangents {
   std::vector<Found> found_;          // of every layer but the last
   std::vector<std::vector<T>> rows_;  // of these: what the panel's units get from each unit
   std::vector<T> sloped_;
+  std::vector<DenseBends<T>> lists_;  // of the point that is looked at
   std::vector<std::uint32_t> next_;
 };
 

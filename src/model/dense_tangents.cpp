@@ -37,6 +37,7 @@ DenseTangents<T>::DenseTangents(const DensePrepared& prepared, DenseRow& row)
   at_risk_.resize(hidden);
   found_.resize(hidden);
   rows_.resize(hidden);
+  lists_.resize(hidden);
   for (std::size_t l = 0; l < hidden; ++l) {
     for (std::size_t k = 0; k < row.slope[l].size(); ++k) {
       if (row.slope[l][k] != 0) active_[l].push_back(static_cast<std::uint32_t>(k));
@@ -292,12 +293,13 @@ void DenseTangents<T>::begin_panel(Panel& panel) {
   }
   if (l == 0) return;
   std::vector<T>& rows = rows_[l - 1];
-  rows.assign(layer.inputs * width, T{0});
+  rows.resize(layer.inputs * width);
   const float* weights[64];
   for (std::size_t q = 0; q < panel.count; ++q)
     weights[q] = layer.weights.data() + panel.units[q] * layer.inputs;
   for (std::size_t k = 0; k < layer.inputs; ++k) {
     for (std::size_t q = 0; q < panel.count; ++q) rows[k * width + q] = static_cast<T>(weights[q][k]);
+    for (std::size_t q = panel.count; q < width; ++q) rows[k * width + q] = 0;
   }
 }
 
@@ -326,19 +328,17 @@ template <class T>
 void DenseTangents<T>::at_point(Panel& panel, const Point& point, const T* slope,
                                 MutableRowsView differences) {
   const std::size_t l = panel.layer, base = point.base;
-  constexpr std::size_t kMostLayers = 64;
-  DenseBends<T> bends[kMostLayers];
   std::size_t layers = 0;
   for (std::size_t m = 0; m < l; ++m) {
     const Found& found = found_[m];
     const std::size_t first = found.first[point.number], count = found.first[point.number + 1] - first;
-    if (count > 0) bends[layers++] = {rows_[m].data(), found.bends.data() + first, count};
+    if (count > 0) lists_[layers++] = {rows_[m].data(), found.bends.data() + first, count};
   }
   const bool last = l == prepared_.hidden();
   // Of the outputs the linear part is formed in double: in a pair most of it cancels.
   const double step = point.step;
   std::uint64_t reached = packs_.kernel().point(panel.start.data() + base * (last ? 0 : panel.width), slope,
-                                                last ? T{0} : static_cast<T>(step), bends, layers,
+                                                last ? T{0} : static_cast<T>(step), lists_.data(), layers,
                                                 panel.distance.data(), panel.vectors, panel.delta.data());
   if (last) {
     double* const out = differences.row(point.number);
