@@ -96,7 +96,8 @@ Matrix<double> spotted_images(std::size_t count) {
       };
       const double across = 6 + draw(0, 16), down = 6 + draw(1, 16), width = 1.5 + draw(2, 100) / 60;
       for (std::size_t j = 0; j < noise.size(); ++j) {
-        const double dx = static_cast<double>(j % kSide) - across, dy = static_cast<double>(j / kSide) - down;
+        const std::size_t line = j / kSide;
+        const double dx = static_cast<double>(j % kSide) - across, dy = static_cast<double>(line) - down;
         rows.row(i)[j] += 0.8 * std::exp(-(dx * dx + dy * dy) / (2 * width * width));
       }
     }

@@ -61,6 +61,15 @@ using DenseForward = void(const float* weights, std::size_t inputs, std::size_t 
 using DenseFloatForward = void(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
                                std::size_t count, double* y);
 
+/// Sums of squares, for bounds.
+struct DenseSquares {
+  /// sums[i] += w[i]².
+  void (*add)(const float* w, std::size_t count, float* sums);
+  /// Σ mask[i] · w[i]².
+  double (*masked)(const float* w, const float* mask, std::size_t count);
+};
+
+extern const DenseSquares kScalarSquares, kAvx2Squares, kAvx512Squares;
 extern const DenseKernel<float> kScalarDense, kAvx2Dense, kAvx512Dense;
 extern const DenseKernel<double> kScalarDenseExact, kAvx2DenseExact, kAvx512DenseExact;
 DenseForward dense_forward_scalar, dense_forward_avx2, dense_forward_avx512;

@@ -49,6 +49,7 @@ struct Doubles {
 
 }  // namespace
 
+const DenseSquares kAvx2Squares = dense_squares<Floats>();
 const DenseKernel<float> kAvx2Dense = dense_kernel<Floats, float>();
 const DenseKernel<double> kAvx2DenseExact = dense_kernel<Doubles, double>();
 

@@ -38,6 +38,7 @@ struct Doubles {
 
 }  // namespace
 
+const DenseSquares kAvx512Squares = dense_squares<Floats>();
 const DenseKernel<float> kAvx512Dense = dense_kernel<Floats, float>();
 const DenseKernel<double> kAvx512DenseExact = dense_kernel<Doubles, double>();
 

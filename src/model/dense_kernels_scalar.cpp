@@ -38,6 +38,7 @@ struct Four {
 
 }  // namespace
 
+const DenseSquares kScalarSquares = dense_squares<Four<float>>();
 const DenseKernel<float> kScalarDense = dense_kernel<Four<float>, float>();
 const DenseKernel<double> kScalarDenseExact = dense_kernel<Four<double>, double>();
 

@@ -200,5 +200,39 @@ void forward(const float* weights, std::size_t inputs, std::size_t outputs, cons
   }
 }
 
+template <class S>
+void add_squares(const float* w, std::size_t count, float* sums) {
+  std::size_t i = 0;
+  for (; i + S::kLanes <= count; i += S::kLanes) {
+    const typename S::V weight = S::load(w + i);
+    S::store(sums + i, S::fma(weight, weight, S::load(sums + i)));
+  }
+  for (; i < count; ++i) sums[i] += w[i] * w[i];
+}
+
+template <class S>
+double masked_squares(const float* w, const float* mask, std::size_t count) {
+  constexpr std::size_t kTogether = 4;
+  typename S::V sums[kTogether];
+  for (auto& sum : sums) sum = S::zero();
+  std::size_t i = 0;
+  for (; i + kTogether * S::kLanes <= count; i += kTogether * S::kLanes) {
+    for (std::size_t v = 0; v < kTogether; ++v) {
+      const typename S::V weight = S::load(w + i + v * S::kLanes);
+      // w · (mask · w): the mask is 0 or 1.
+      sums[v] = S::fma(weight, S::fma(weight, S::load(mask + i + v * S::kLanes), S::zero()), sums[v]);
+    }
+  }
+  double total = 0;
+  for (const auto& sum : sums) total += S::sum(sum);
+  for (; i < count; ++i) total += static_cast<double>(w[i] * w[i] * mask[i]);
+  return total;
+}
+
+template <class S>
+constexpr DenseSquares dense_squares() {
+  return {add_squares<S>, masked_squares<S>};
+}
+
 }  // namespace
 }  // namespace harmonia

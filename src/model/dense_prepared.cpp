@@ -41,6 +41,14 @@ DenseFloatForward* float_forward_for([[maybe_unused]] Simd simd) {
   return dense_float_forward_scalar;
 }
 
+const DenseSquares& squares_for([[maybe_unused]] Simd simd) {
+#if defined(__x86_64__)
+  if (simd == Simd::avx512) return kAvx512Squares;
+  if (simd == Simd::avx2) return kAvx2Squares;
+#endif
+  return kScalarSquares;
+}
+
 SortedWeights sort_weights(const DenseLayer& layer, const std::vector<std::uint32_t>& moved,
                            const std::vector<double>& scales) {
   SortedWeights sorted;
@@ -144,18 +152,19 @@ DensePrepared::DensePrepared(const DenseNetwork& of, std::vector<std::uint32_t> 
       piecewise(all_piecewise(of)),
       forward(forward_for(simd)),
       float_forward(float_forward_for(simd)),
+      squares(&squares_for(simd)),
       floats(network, moved, simd),
       doubles(network, moved, simd) {
   if (piecewise) sorted = sort_weights(network.layers.front(), moved, scales);
   for (const DenseLayer& layer : network.layers) {
-    std::vector<double>& squares = row_squares.emplace_back(layer.outputs);
+    std::vector<double>& of_rows = row_squares.emplace_back(layer.outputs);
     double all = 0;
     for (std::size_t k = 0; k < layer.outputs; ++k) {
       for (std::size_t i = 0; i < layer.inputs; ++i) {
         const double weight = layer.weights[k * layer.inputs + i];
-        squares[k] += weight * weight;
+        of_rows[k] += weight * weight;
       }
-      all += squares[k];
+      all += of_rows[k];
     }
     norms.push_back(std::sqrt(all));
   }

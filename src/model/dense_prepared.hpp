@@ -65,6 +65,7 @@ struct DensePrepared {
   std::vector<double> norms;                     ///< of every layer: no less than its operator norm
   DenseForward* forward;
   DenseFloatForward* float_forward;
+  const DenseSquares* squares;
   DensePacks<float> floats;
   DensePacks<double> doubles;
 

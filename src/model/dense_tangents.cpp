@@ -14,19 +14,6 @@ constexpr std::size_t kFewColumns = 64;  // so many candidates are counted one b
 constexpr double kCostOfBend = 4;        // a multiplication by a bend, in those of a tile
 constexpr double kCostOfCandidate = 24;
 
-// Σ w² where mask is 1, in sixteen sums.
-double masked_square(const float* w, const float* mask, std::size_t n) {
-  float sums[16] = {};
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    for (std::size_t lane = 0; lane < 16; ++lane) sums[lane] += w[i + lane] * w[i + lane] * mask[i + lane];
-  }
-  for (; i < n; ++i) sums[i % 16] += w[i] * w[i] * mask[i];
-  double sum = 0;
-  for (const float lane : sums) sum += static_cast<double>(lane);
-  return sum;
-}
-
 }  // namespace
 
 template <class T>
@@ -99,16 +86,15 @@ void DenseTangents<T>::plan_layer(std::size_t l) {
     const SortedWeights& sorted = prepared_.sorted;
     std::vector<float> columns(sorted.moved, 0.0F);
     for (std::size_t j = 0; j < moves_.size(); ++j) {
-      if (moves_[j] == 0) continue;
-      const float* const sizes = sorted.scaled.data() + j * sorted.moved;
-      for (std::size_t k = 0; k < sorted.moved; ++k) columns[k] += sizes[k] * sizes[k];
+      if (moves_[j] != 0)
+        prepared_.squares->add(sorted.scaled.data() + j * sorted.moved, sorted.moved, columns.data());
     }
     const double longest = std::sqrt(static_cast<double>(*std::max_element(columns.begin(), columns.end())));
     reach_ -= stretch_of(prepared_.network.layers.front().activation) * row_.points.longest *
               (sorted.longest_column - std::min(sorted.longest_column, longest * kSlack));
     std::erase_if(risk, [&](std::uint32_t k) {
-      const double norm =
-          std::sqrt(masked_square(layer.weights.data() + k * layer.inputs, moves_.data(), layer.inputs));
+      const double norm = std::sqrt(
+          prepared_.squares->masked(layer.weights.data() + k * layer.inputs, moves_.data(), layer.inputs));
       return away[k] > norm * kSlack * reach_;
     });
   }
@@ -298,6 +284,7 @@ void DenseTangents<T>::begin_panel(Panel& panel) {
   for (std::size_t q = 0; q < panel.count; ++q)
     weights[q] = layer.weights.data() + panel.units[q] * layer.inputs;
   for (std::size_t k = 0; k < layer.inputs; ++k) {
+    if (l == 1 && moves_[k] == 0) continue;  // nobody reads it
     for (std::size_t q = 0; q < panel.count; ++q) rows[k * width + q] = static_cast<T>(weights[q][k]);
     for (std::size_t q = panel.count; q < width; ++q) rows[k * width + q] = 0;
   }
