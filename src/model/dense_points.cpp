@@ -65,7 +65,12 @@ void look_at_cross(DensePoints& points) {
   }
   points.longest = most(sizes.longest);
   double squares[kLanes] = {};
-  for (std::size_t j = 0; j < points.x.size(); ++j) squares[j % kLanes] += points.x[j] * points.x[j];
+  std::size_t j = 0;
+  for (; j + kLanes <= points.x.size(); j += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      squares[lane] += points.x[j + lane] * points.x[j + lane];
+  }
+  for (; j < points.x.size(); ++j) squares[0] += points.x[j] * points.x[j];
   const auto count = static_cast<double>(points.count());
   if (std::sqrt(sum(sizes.squares)) > kNothing * count * std::sqrt(sum(squares))) {
     points.total.assign(points.x.size(), 0.0);
@@ -119,7 +124,7 @@ DensePoints dense_points(const RowBall& ball, const std::vector<std::uint32_t>& 
   DensePoints points;
   points.given = ball.x();
   points.x.resize(ball.x().size());
-  std::transform(ball.x().begin(), ball.x().end(), points.x.begin(), as_float);
+  for (std::size_t j = 0; j < points.x.size(); ++j) points.x[j] = as_float(points.given[j]);
   points.moved = moved.size();
   points.columns = moved.data();
   points.scales = scales.empty() ? nullptr : scales.data();

@@ -34,6 +34,9 @@ class DenseTangents {
     std::size_t number, base;
     double weight, step;
   };
+  struct FirstReach {
+    double active, idle;
+  };
   struct Event {
     std::uint32_t point, unit;
     double value;
@@ -53,6 +56,7 @@ class DenseTangents {
   Point stepped(std::size_t feature, std::size_t slot) const;
   Point bare(std::size_t which) const;
   void plan_first();
+  FirstReach reach_of_first() const;
   void plan_layer(std::size_t l);
   void find_first(bool listed);
   bool count_first(std::size_t j);
@@ -69,7 +73,10 @@ class DenseTangents {
   const DensePacks<T>& packs_;
   DenseRow& row_;
   std::vector<std::uint32_t> candidates_;  // of every unit of the first layer: features that may bend it
-  std::vector<float> moves_;               // 1: this unit of the first layer can move at all
+  std::vector<double> away_;  // of every unit of the first layer: from its kink, less the shifts of bases
+  std::vector<float> active_mask_;  // 1: this unit of the first layer has a slope
+  std::vector<float> idle_mask_;    // 1: it has none, and may bend
+  double shift_ = 0;                // of the first layer, the longest that a base has
   std::size_t candidate_count_ = 0;
   std::vector<std::vector<std::uint32_t>> active_;  // of every layer but the last: units whose slope is not 0
   std::vector<std::vector<std::uint32_t>> at_risk_;  // the same: units that may bend; not of the first

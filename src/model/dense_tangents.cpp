@@ -42,13 +42,16 @@ void DenseTangents<T>::plan_first() {
   const std::size_t units = row_.z.front().size(), m = sorted.moved;
   const double stride = row_.points.longest * kSlack;
   candidates_.assign(units, 0);
-  moves_.assign(units, 0.0F);
+  away_.assign(units, 0.0);
+  active_mask_.assign(units, 0.0F);
+  idle_mask_.assign(units, 0.0F);
   for (std::size_t j = 0; j < units; ++j) {
     double away = kink_distance(activation, row_.z.front()[j]);
     double shift = 0;
     for (std::size_t b = 1; b < row_.shifts.front().rows(); ++b)
       shift = std::max(shift, std::abs(row_.shifts.front().row(b)[j]));
     away -= shift * kSlack;
+    away_[j] = away;
     const float* const sizes = sorted.size.data() + j * m;
     const auto may = [&](float size) { return static_cast<double>(size) * stride >= away; };
     std::size_t count = 0;
@@ -57,18 +60,47 @@ void DenseTangents<T>::plan_first() {
       count = static_cast<std::size_t>(std::partition_point(sizes + count, sizes + m, may) - sizes);
     candidates_[j] = static_cast<std::uint32_t>(count);
     candidate_count_ += count;
-    moves_[j] = count > 0 || row_.slope.front()[j] != 0 ? 1.0F : 0.0F;
+    active_mask_[j] = row_.slope.front()[j] != 0 ? 1.0F : 0.0F;
+    idle_mask_[j] = count > 0 && row_.slope.front()[j] == 0 ? 1.0F : 0.0F;
   }
   double shift = 0;
   for (std::size_t b = 1; b < row_.shifts.front().rows(); ++b) {
     double square = 0;
     for (std::size_t j = 0; j < units; ++j) {
-      const double part = row_.shifts.front().row(b)[j] * static_cast<double>(moves_[j]);
+      const double part = row_.shifts.front().row(b)[j];
       square += part * part;
     }
     shift = std::max(shift, std::sqrt(square));
   }
+  shift_ = shift;
   reach_ = stretch_of(activation) * (shift + row_.points.longest * sorted.longest_column) * kSlack;
+}
+
+// How long what comes out of the first layer can be: of units that have a slope, and of those that do nothing
+// until a step goes beyond their kink.
+template <class T>
+typename DenseTangents<T>::FirstReach DenseTangents<T>::reach_of_first() const {
+  const SortedWeights& sorted = prepared_.sorted;
+  const double stride = row_.points.longest * kSlack;
+  std::vector<float> active(sorted.moved, 0.0F);
+  std::vector<double> idle(sorted.moved, 0.0);
+  double bare = 0;
+  for (std::size_t j = 0; j < away_.size(); ++j) {
+    const std::size_t first = j * sorted.moved;
+    if (active_mask_[j] != 0) {
+      prepared_.squares->add(sorted.scaled.data() + first, sorted.moved, active.data());
+      continue;
+    }
+    for (std::size_t i = first; i < first + candidates_[j]; ++i) {
+      const double beyond = static_cast<double>(sorted.size[i]) * stride - away_[j];
+      idle[sorted.order[i]] += beyond * beyond;
+    }
+    if (away_[j] < 0) bare += away_[j] * away_[j];
+  }
+  const auto column = static_cast<double>(*std::max_element(active.begin(), active.end()));
+  const double stretch = stretch_of(prepared_.network.layers.front().activation);
+  return {stretch * (shift_ + stride * std::sqrt(column)) * kSlack,
+          std::sqrt(std::max(bare, *std::max_element(idle.begin(), idle.end()))) * kSlack};
 }
 
 template <class T>
@@ -81,22 +113,15 @@ void DenseTangents<T>::plan_layer(std::size_t l) {
     away[k] = kink_distance(layer.activation, row_.z[l][k]);
     if (away[k] <= std::sqrt(squares[k]) * reach_) risk.push_back(static_cast<std::uint32_t>(k));
   }
-  // The norms of what can move at all are known for the first layer.
   if (l == 1 && !risk.empty()) {
-    const SortedWeights& sorted = prepared_.sorted;
-    std::vector<float> columns(sorted.moved, 0.0F);
-    for (std::size_t j = 0; j < moves_.size(); ++j) {
-      if (moves_[j] != 0)
-        prepared_.squares->add(sorted.scaled.data() + j * sorted.moved, sorted.moved, columns.data());
-    }
-    const double longest = std::sqrt(static_cast<double>(*std::max_element(columns.begin(), columns.end())));
-    reach_ -= stretch_of(prepared_.network.layers.front().activation) * row_.points.longest *
-              (sorted.longest_column - std::min(sorted.longest_column, longest * kSlack));
+    const FirstReach reach = reach_of_first();
     std::erase_if(risk, [&](std::uint32_t k) {
-      const double norm = std::sqrt(
-          prepared_.squares->masked(layer.weights.data() + k * layer.inputs, moves_.data(), layer.inputs));
-      return away[k] > norm * kSlack * reach_;
+      const float* const weights = layer.weights.data() + k * layer.inputs;
+      const double active = prepared_.squares->masked(weights, active_mask_.data(), layer.inputs);
+      const double idle = prepared_.squares->masked(weights, idle_mask_.data(), layer.inputs);
+      return away[k] > (std::sqrt(active) * reach.active + std::sqrt(idle) * reach.idle) * kSlack;
     });
+    reach_ = std::min(reach_, std::hypot(reach.active, reach.idle));
   }
   reach_ *= stretch_of(layer.activation) * prepared_.norms[l] * kSlack;
 }
@@ -284,7 +309,7 @@ void DenseTangents<T>::begin_panel(Panel& panel) {
   for (std::size_t q = 0; q < panel.count; ++q)
     weights[q] = layer.weights.data() + panel.units[q] * layer.inputs;
   for (std::size_t k = 0; k < layer.inputs; ++k) {
-    if (l == 1 && moves_[k] == 0) continue;  // nobody reads it
+    if (l == 1 && active_mask_[k] == 0 && idle_mask_[k] == 0) continue;  // nobody reads it
     for (std::size_t q = 0; q < panel.count; ++q) rows[k * width + q] = static_cast<T>(weights[q][k]);
     for (std::size_t q = panel.count; q < width; ++q) rows[k * width + q] = 0;
   }
