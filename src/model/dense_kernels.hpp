@@ -65,8 +65,8 @@ using DenseFloatForward = void(const float* weights, std::size_t inputs, std::si
 struct DenseSquares {
   /// sums[i] += w[i]².
   void (*add)(const float* w, std::size_t count, float* sums);
-  /// Σ mask[i] · w[i]².
-  double (*masked)(const float* w, const float* mask, std::size_t count);
+  /// Σ first[i] · w[i]² and Σ second[i] · w[i]².
+  void (*masked)(const float* w, const float* first, const float* second, std::size_t count, double* sums);
 };
 
 extern const DenseSquares kScalarSquares, kAvx2Squares, kAvx512Squares;

@@ -211,22 +211,29 @@ void add_squares(const float* w, std::size_t count, float* sums) {
 }
 
 template <class S>
-double masked_squares(const float* w, const float* mask, std::size_t count) {
-  constexpr std::size_t kTogether = 4;
-  typename S::V sums[kTogether];
-  for (auto& sum : sums) sum = S::zero();
+void masked_squares(const float* w, const float* first, const float* second, std::size_t count,
+                    double* sums) {
+  constexpr std::size_t kTogether = 2;
+  typename S::V firsts[kTogether], seconds[kTogether];
+  for (std::size_t v = 0; v < kTogether; ++v) firsts[v] = seconds[v] = S::zero();
   std::size_t i = 0;
   for (; i + kTogether * S::kLanes <= count; i += kTogether * S::kLanes) {
     for (std::size_t v = 0; v < kTogether; ++v) {
-      const typename S::V weight = S::load(w + i + v * S::kLanes);
-      // w · (mask · w): the mask is 0 or 1.
-      sums[v] = S::fma(weight, S::fma(weight, S::load(mask + i + v * S::kLanes), S::zero()), sums[v]);
+      const std::size_t at = i + v * S::kLanes;
+      const typename S::V weight = S::load(w + at), square = S::fma(weight, weight, S::zero());
+      firsts[v] = S::fma(square, S::load(first + at), firsts[v]);
+      seconds[v] = S::fma(square, S::load(second + at), seconds[v]);
     }
   }
-  double total = 0;
-  for (const auto& sum : sums) total += S::sum(sum);
-  for (; i < count; ++i) total += static_cast<double>(w[i] * w[i] * mask[i]);
-  return total;
+  sums[0] = sums[1] = 0;
+  for (std::size_t v = 0; v < kTogether; ++v) {
+    sums[0] += S::sum(firsts[v]);
+    sums[1] += S::sum(seconds[v]);
+  }
+  for (; i < count; ++i) {
+    sums[0] += static_cast<double>(w[i] * w[i] * first[i]);
+    sums[1] += static_cast<double>(w[i] * w[i] * second[i]);
+  }
 }
 
 template <class S>

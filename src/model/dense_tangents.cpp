@@ -117,9 +117,9 @@ void DenseTangents<T>::plan_layer(std::size_t l) {
     const FirstReach reach = reach_of_first();
     std::erase_if(risk, [&](std::uint32_t k) {
       const float* const weights = layer.weights.data() + k * layer.inputs;
-      const double active = prepared_.squares->masked(weights, active_mask_.data(), layer.inputs);
-      const double idle = prepared_.squares->masked(weights, idle_mask_.data(), layer.inputs);
-      return away[k] > (std::sqrt(active) * reach.active + std::sqrt(idle) * reach.idle) * kSlack;
+      double squared[2];
+      prepared_.squares->masked(weights, active_mask_.data(), idle_mask_.data(), layer.inputs, squared);
+      return away[k] > (std::sqrt(squared[0]) * reach.active + std::sqrt(squared[1]) * reach.idle) * kSlack;
     });
     reach_ = std::min(reach_, std::hypot(reach.active, reach.idle));
   }
