@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace harmonia {
 namespace {
@@ -28,24 +29,19 @@ struct CrossSizes {
   double rounded[kLanes] = {};  // of what rounding adds to a step, against the step itself
   double squares[kLanes] = {};  // of the features' totals
 
-  // Plain: every column moves, with a scale of 1.
-  template <bool Plain>
   void look(const DensePoints& points, std::size_t first, std::size_t count) {
     double given[kLanes], x[kLanes], scale[kLanes], total[kLanes] = {};
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const std::size_t k = Plain ? first + lane : first + std::min(lane, count - 1);
-      const std::size_t column = Plain ? k : points.columns[k];
+      const std::size_t k = first + std::min(lane, count - 1), column = points.columns[k];
       given[lane] = points.given[column];
       x[lane] = points.x[column];
-      scale[lane] = Plain || points.scales == nullptr ? 1 : points.scales[k];
+      scale[lane] = points.scales == nullptr ? 1 : points.scales[k];
     }
     for (const DensePoints::Slot& slot : points.slots) {
       const double nominal = std::abs(slot.stride), reciprocal = 1 / nominal;
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const double own = Plain ? slot.stride : slot.stride * scale[lane];
-        const double step = as_float(given[lane] + own) - x[lane];
-        const double size = Plain ? std::abs(step) : std::abs(step) / scale[lane];
-        const double off = std::abs(size - nominal) * reciprocal;
+        const double step = as_float(given[lane] + slot.stride * scale[lane]) - x[lane];
+        const double size = std::abs(step) / scale[lane], off = std::abs(size - nominal) * reciprocal;
         total[lane] += slot.weight * step;
         longest[lane] = longest[lane] > size ? longest[lane] : size;
         rounded[lane] = rounded[lane] > off ? rounded[lane] : off;
@@ -55,14 +51,51 @@ struct CrossSizes {
   }
 };
 
+void add_spheres(DensePoints& points) {
+  for (const DensePoints::Slot& slot : points.slots) {
+    if (slot.stride > 0) points.spheres.push_back({slot.stride, slot.weight});
+  }
+}
+
+// Whether the largest coordinate alone tells that rounding does nothing; sets what follows from that.
+bool plainly_centred(DensePoints& points) {
+  if (points.scales != nullptr) return false;
+  double largest[kLanes] = {}, squares[kLanes] = {};
+  const auto look = [&](std::size_t j, std::size_t lane) {
+    const double size = std::abs(points.x[j]);
+    largest[lane] = largest[lane] > size ? largest[lane] : size;
+    squares[lane] += size * size;
+  };
+  std::size_t j = 0;
+  for (; j + kLanes <= points.x.size(); j += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) look(j + lane, lane);
+  }
+  for (; j < points.x.size(); ++j) look(j, 0);
+  double stride = 0, shortest = std::numeric_limits<double>::infinity(), weights = 0;
+  for (const DensePoints::Slot& slot : points.slots) {
+    stride = std::max(stride, std::abs(slot.stride));
+    shortest = std::min(shortest, std::abs(slot.stride));
+    weights += slot.weight;
+  }
+  // Two coordinates are rounded, each by half a unit in the last place.
+  const double rounding =
+      (2 * most(largest) + stride) * static_cast<double>(std::numeric_limits<float>::epsilon());
+  const double total = weights * rounding * std::sqrt(static_cast<double>(points.moved));
+  if (rounding > kMostRounding * shortest ||
+      total > kNothing * static_cast<double>(points.count()) * std::sqrt(sum(squares))) {
+    return false;
+  }
+  points.longest = stride + rounding;
+  add_spheres(points);
+  return true;
+}
+
 // ± one feature around the row itself.
 void look_at_cross(DensePoints& points) {
+  if (plainly_centred(points)) return;
   CrossSizes sizes;
-  const bool plain = points.scales == nullptr && points.moved == points.x.size();
-  for (std::size_t k = 0; k < points.moved; k += kLanes) {
-    const std::size_t count = std::min(kLanes, points.moved - k);
-    plain&& count == kLanes ? sizes.look<true>(points, k, count) : sizes.look<false>(points, k, count);
-  }
+  for (std::size_t k = 0; k < points.moved; k += kLanes)
+    sizes.look(points, k, std::min(kLanes, points.moved - k));
   points.longest = most(sizes.longest);
   double squares[kLanes] = {};
   std::size_t j = 0;
@@ -79,10 +112,7 @@ void look_at_cross(DensePoints& points) {
         points.total[points.columns[k]] += points.slots[s].weight * points.step(k, s);
     }
   }
-  if (most(sizes.rounded) > kMostRounding) return;
-  for (const DensePoints::Slot& slot : points.slots) {
-    if (slot.stride > 0) points.spheres.push_back({slot.stride, slot.weight});
-  }
+  if (most(sizes.rounded) <= kMostRounding) add_spheres(points);
 }
 
 // One feature around a shifted base, and a point that is a base.
