@@ -1,4 +1,5 @@
-// The ONNX graph reader, what is decided from the graph, the file cut down to one output, and its trees.
+// The ONNX graph reader, what is decided from the graph, the file cut down to one output, its trees, and its
+// dense network.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -7,8 +8,29 @@
 #include "../../src/model/onnx_graph.hpp"
 #include "../../src/model/onnx_plan.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/model/dense_balls.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "read_trees.hpp"
+
+namespace {
+
+// A network that was read can be measured.
+void ask_network(const harmonia::DenseNetwork& network) {
+  constexpr std::size_t kMostInputs = 256;
+  if (network.inputs() > kMostInputs) return;
+  harmonia::BallOptions options = harmonia::parse_ball("simplex+anti");
+  options.radius = 0.5;
+  const harmonia::Ball ball(options, {}, 1);
+  if (!harmonia::dense_refused(network, ball).empty()) return;
+  const std::vector<double> x(network.inputs(), 0.25);
+  const harmonia::RowBall around(ball, x, 0);
+  const harmonia::DenseBalls balls(network, ball);
+  if (!balls.takes(around)) __builtin_trap();
+  std::vector<double> centre(network.outputs()), sum(network.outputs());
+  balls.sums({&around, 1}, {centre.data(), 1, centre.size()}, {sum.data(), 1, sum.size()});
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size), name = "fuzz.onnx";
@@ -23,5 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const harmonia::Error&) {
   }
   if (const auto trees = harmonia::read_onnx_trees(bytes, name)) harmonia::fuzz::ask_trees(*trees);
+  if (const auto network = harmonia::read_onnx_dense(bytes, name, {}, example)) ask_network(*network);
   return 0;
 }
