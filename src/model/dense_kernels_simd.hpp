@@ -4,7 +4,7 @@
 // for one instruction set. Everything is in its unnamed namespace.
 //
 // A set S has kLanes, kVectors, kColumns and kUnits (of a block of the forward product), the type V, and
-// load, store, broadcast, fma, add, zero, reach (bit i: |a| >= b in lane i), sum; of double also load(const
+// load, store, broadcast, fma, zero, reach (bit i: |a| >= b in lane i) and sum; of double also load(const
 // float*).
 
 #include "dense_kernels.hpp"

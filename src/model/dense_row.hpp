@@ -56,6 +56,8 @@ class DenseTangents {
   Point stepped(std::size_t feature, std::size_t slot) const;
   Point bare(std::size_t which) const;
   void plan_first();
+  double shift_of(std::size_t unit, const std::vector<DensePoints::Slot>& slots) const;
+  double longest_shift(const std::vector<DensePoints::Slot>& slots) const;
   FirstReach reach_of_first() const;
   void plan_layer(std::size_t l);
   void find_first(bool listed);
@@ -74,9 +76,11 @@ class DenseTangents {
   DenseRow& row_;
   std::vector<std::uint32_t> candidates_;  // of every unit of the first layer: features that may bend it
   std::vector<double> away_;  // of every unit of the first layer: from its kink, less the shifts of bases
+  std::vector<double> bare_away_;   // the same, of points that are bases
   std::vector<float> active_mask_;  // 1: this unit of the first layer has a slope
   std::vector<float> idle_mask_;    // 1: it has none, and may bend
-  double shift_ = 0;                // of the first layer, the longest that a base has
+  double shift_ = 0,
+         bare_shift_ = 0;  // of the first layer: the longest of a base that steps start from, or is a point
   std::size_t candidate_count_ = 0;
   std::vector<std::vector<std::uint32_t>> active_;  // of every layer but the last: units whose slope is not 0
   std::vector<std::vector<std::uint32_t>> at_risk_;  // the same: units that may bend; not of the first

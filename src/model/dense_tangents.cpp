@@ -43,15 +43,14 @@ void DenseTangents<T>::plan_first() {
   const double stride = row_.points.longest * kSlack;
   candidates_.assign(units, 0);
   away_.assign(units, 0.0);
+  bare_away_.assign(units, 0.0);
   active_mask_.assign(units, 0.0F);
   idle_mask_.assign(units, 0.0F);
   for (std::size_t j = 0; j < units; ++j) {
-    double away = kink_distance(activation, row_.z.front()[j]);
-    double shift = 0;
-    for (std::size_t b = 1; b < row_.shifts.front().rows(); ++b)
-      shift = std::max(shift, std::abs(row_.shifts.front().row(b)[j]));
-    away -= shift * kSlack;
-    away_[j] = away;
+    const double distance = kink_distance(activation, row_.z.front()[j]);
+    away_[j] = distance - shift_of(j, row_.points.slots) * kSlack;
+    bare_away_[j] = distance - shift_of(j, row_.points.bare) * kSlack;
+    const double away = away_[j];
     const float* const sizes = sorted.size.data() + j * m;
     const auto may = [&](float size) { return static_cast<double>(size) * stride >= away; };
     std::size_t count = 0;
@@ -61,19 +60,38 @@ void DenseTangents<T>::plan_first() {
     candidates_[j] = static_cast<std::uint32_t>(count);
     candidate_count_ += count;
     active_mask_[j] = row_.slope.front()[j] != 0 ? 1.0F : 0.0F;
-    idle_mask_[j] = count > 0 && row_.slope.front()[j] == 0 ? 1.0F : 0.0F;
+    const bool bends = count > 0 || bare_away_[j] <= 0;
+    idle_mask_[j] = bends && row_.slope.front()[j] == 0 ? 1.0F : 0.0F;
   }
-  double shift = 0;
-  for (std::size_t b = 1; b < row_.shifts.front().rows(); ++b) {
+  shift_ = longest_shift(row_.points.slots);
+  bare_shift_ = longest_shift(row_.points.bare);
+  reach_ = stretch_of(activation) *
+           std::max(shift_ + row_.points.longest * sorted.longest_column, bare_shift_) * kSlack;
+}
+
+// The most that bases of these slots shift a unit of the first layer.
+template <class T>
+double DenseTangents<T>::shift_of(std::size_t unit, const std::vector<DensePoints::Slot>& slots) const {
+  double most = 0;
+  for (const DensePoints::Slot& slot : slots) {
+    if (slot.base > 0) most = std::max(most, std::abs(row_.shifts.front().row(slot.base)[unit]));
+  }
+  return most;
+}
+
+// And all of its units together.
+template <class T>
+double DenseTangents<T>::longest_shift(const std::vector<DensePoints::Slot>& slots) const {
+  double most = 0;
+  for (const DensePoints::Slot& slot : slots) {
     double square = 0;
-    for (std::size_t j = 0; j < units; ++j) {
-      const double part = row_.shifts.front().row(b)[j];
+    for (std::size_t j = 0; slot.base > 0 && j < away_.size(); ++j) {
+      const double part = row_.shifts.front().row(slot.base)[j];
       square += part * part;
     }
-    shift = std::max(shift, std::sqrt(square));
+    most = std::max(most, std::sqrt(square));
   }
-  shift_ = shift;
-  reach_ = stretch_of(activation) * (shift + row_.points.longest * sorted.longest_column) * kSlack;
+  return most;
 }
 
 // How long what comes out of the first layer can be: of units that have a slope, and of those that do nothing
@@ -95,11 +113,11 @@ typename DenseTangents<T>::FirstReach DenseTangents<T>::reach_of_first() const {
       const double beyond = static_cast<double>(sorted.size[i]) * stride - away_[j];
       idle[sorted.order[i]] += beyond * beyond;
     }
-    if (away_[j] < 0) bare += away_[j] * away_[j];
+    if (bare_away_[j] < 0) bare += bare_away_[j] * bare_away_[j];
   }
   const auto column = static_cast<double>(*std::max_element(active.begin(), active.end()));
   const double stretch = stretch_of(prepared_.network.layers.front().activation);
-  return {stretch * (shift_ + stride * std::sqrt(column)) * kSlack,
+  return {stretch * std::max(shift_ + stride * std::sqrt(column), bare_shift_) * kSlack,
           std::sqrt(std::max(bare, *std::max_element(idle.begin(), idle.end()))) * kSlack};
 }
 
@@ -204,13 +222,14 @@ void DenseTangents<T>::find_first(bool listed) {
   const DensePoints& points = row_.points;
   const std::size_t slots = points.slots.size();
   for (std::size_t j = 0; j < candidates_.size(); ++j) {
-    if (candidates_[j] == 0 || (!listed && count_first(j))) continue;
+    const bool bare_bends = !points.bare.empty() && bare_away_[j] <= 0;
+    if ((candidates_[j] == 0 && !bare_bends) || (!listed && count_first(j))) continue;
     for (std::size_t i = 0; i < candidates_[j]; ++i) {
       const std::uint32_t k = sorted.order[j * sorted.moved + i];
       const double weight = layer.weights[j * layer.inputs + prepared_.moved[k]];
       for (std::size_t slot = 0; slot < slots; ++slot) look_first(j, stepped(k, slot), weight, listed);
     }
-    for (std::size_t b = 0; b < points.bare.size(); ++b) look_first(j, bare(b), 0, listed);
+    for (std::size_t b = 0; bare_bends && b < points.bare.size(); ++b) look_first(j, bare(b), 0, listed);
   }
 }
 

@@ -214,6 +214,29 @@ TEST(Dense, EveryInstructionSetIsRight) {
   }
 }
 
+// Two ways in double that share little: what is left out as being unable to bend does not.
+TEST(Dense, NoBendIsMissed) {
+  for (const auto& widths : {std::vector<std::size_t>{120, 200, 150, 3}, {120, 100, 80, 60, 3}}) {
+    const DenseNetwork network = test::random_dense(widths, kRelu, 21);
+    for (const char* kind : {"cross", "simplex+anti"}) {
+      for (const double radius : {0.003, 0.03, 0.3}) {
+        const Ball ball(ball_options(kind, radius), {}, 1);
+        for (std::uint64_t row = 0; row < 3; ++row) {
+          const std::vector<double> x = random_row(120, 30 + row);
+          const RowBall around(ball, x, row);
+          const Answer some =
+              ours(network, around, {.path = Path::tangents, .arithmetic = Arithmetic::float64});
+          const Answer every =
+              ours(network, around, {.path = Path::rank_one, .arithmetic = Arithmetic::float64});
+          EXPECT_LE(error(all(some.differences), all(every.differences)), 1e-12 * radius) << kind;
+          // Sums leave out what the rounding of coordinates does to an average of points that is the row.
+          EXPECT_LE(error(some.sum, every.sum), 1e-7) << kind;
+        }
+      }
+    }
+  }
+}
+
 // Rows where sums of the first and of later layers are exactly 0.
 TEST(Dense, RowsOnKinks) {
   DenseNetwork network = test::random_dense({12, 40, 30, 2}, kRelu, 6);

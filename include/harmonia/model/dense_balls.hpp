@@ -49,8 +49,9 @@ class DenseBalls {
 
   /// Around every row, which takes() says yes to: the outputs at the row (centres: rows × outputs), and the
   /// sum over all units of the unit's value Σ weight · (f(point) − f(row)) (sums: rows × outputs). Eight or
-  /// more rows at once are sooner done than one by one. What is not finite could not be computed. Safe to
-  /// call from several threads.
+  /// more rows at once are sooner done than one by one. Of a cross whose points average to the row but for
+  /// the rounding of coordinates, by at most 2^-30 of the row for every point, that rounding's linear part is
+  /// left out. What is not finite could not be computed. Safe to call from several threads.
   void sums(std::span<const RowBall> balls, MutableRowsView centres, MutableRowsView sums) const;
 
   /// Around one row: its outputs (centre), and f(point) − f(row) of every point (differences: units · points
