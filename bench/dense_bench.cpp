@@ -249,8 +249,10 @@ void two_layers(const Blas& blas, Goals& goals) {
         "{:.2g}\n",
         step.radius, 1e3 * each, 1e3 * theirs.processor, errors.ours, errors.single);
     std::fflush(stdout);
+    goals.of(6);
     goals.at_least(fmt::format("784-1568-1568-10, radius {}, against OpenBLAS", step.radius), step.goal,
                    theirs.processor / each);
+    goals.of(8);
     goals.at_least(fmt::format("784-1568-1568-10, radius {}, error of float32 to ours", step.radius),
                    step.radius <= 0.1 ? 20 : 1, errors.single / errors.ours);
   }
@@ -279,7 +281,9 @@ void one_layer(const Blas& blas, Goals& goals) {
       "10000-512-10, 20000 points, radius {}: {:.3f} ms a row, one row by OpenBLAS {:.3f} ms; error {:.2g}, "
       "of single precision {:.2g}\n",
       kRadius, 1e3 * each, 1e3 * row, errors.ours, errors.single);
+  goals.of(7);
   goals.at_most("10000-512-10, all 20000 points, in rows of OpenBLAS", 2, each / row);
+  goals.of(8);
   goals.at_least("10000-512-10, error of float32 to ours", 20, errors.single / errors.ours);
 }
 

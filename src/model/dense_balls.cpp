@@ -20,11 +20,6 @@ constexpr std::size_t kMostWeights = std::size_t{1} << 27U;  // of the first lay
 constexpr double kCheap = 1 << 23;                           // multiplications that may as well be in double
 constexpr std::size_t kWide = std::size_t{1} << 20U;         // weights of a first layer that is wide
 
-bool moves_one_feature(BallKind kind) {
-  return kind == BallKind::cross || kind == BallKind::one_hot || kind == BallKind::simplex ||
-         kind == BallKind::anti_simplex || kind == BallKind::simplex_pairs;
-}
-
 std::vector<std::uint32_t> moved_columns(const DenseNetwork& network, const Ball& ball) {
   std::vector<std::uint32_t> moved;
   for (std::size_t j = 0; j < network.inputs(); ++j) {
@@ -44,7 +39,7 @@ std::vector<double> scales_of(const std::vector<std::uint32_t>& moved, const Bal
 }  // namespace
 
 std::string dense_refused(const DenseNetwork& network, const Ball& ball) {
-  if (!moves_one_feature(ball.options().kind))
+  if (!ball.options().one_coordinate())
     return fmt::format("ball {} moves more than one feature at a time", ball_name(ball.options()));
   if (!ball.plain() && ball.scales().empty()) return "the schema has bounds or whole numbers";
   if (!ball.plain() && ball.schema().size() != network.inputs()) return "the schema is of other features";
