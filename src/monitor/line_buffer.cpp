@@ -6,7 +6,7 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kRoom = std::size_t{256} << 10;
+constexpr std::size_t kRoom = std::size_t{1} << 20;
 
 }  // namespace
 

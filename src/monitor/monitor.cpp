@@ -277,8 +277,8 @@ void Monitor::State::save() {
     windows_.changed([&](const Window& window) { file_.put_window(window); });
     watch_.changed([&](const Alert& alert) { file_.put_alert(alert.id, alert_text(alert, baseline_)); });
     for (const std::string& id : unsaved_batches_) file_.put_batch(id);
-    for (auto row = recent_.rows().rbegin(); row != recent_.rows().rend() && row->number >= saved_rows_;
-         ++row)
+    const auto unsaved = std::ranges::lower_bound(recent_.rows(), saved_rows_, {}, &KeptRow::number);
+    for (auto row = unsaved; row != recent_.rows().end(); ++row)  // ascending: pages are filled one by one
       file_.put_row(row->number, row_bytes(*row));
     file_.forget_rows(recent_.first());
     file_.put_value("detectors", detectors_.save());
