@@ -180,6 +180,7 @@ struct Ours {
       : ball(cross(radius), {}, 1), balls(network, ball, options) {
     for (std::size_t i = 0; i < rows.rows(); ++i)
       around.emplace_back(ball, std::span<const double>(rows.row(i), rows.columns()), i);
+    for (const RowBall& each : around) asked.push_back(&each);
     centres.resize(rows.rows(), network.outputs());
     sums.resize(rows.rows(), network.outputs());
   }
@@ -188,11 +189,12 @@ struct Ours {
     options.radius = radius;
     return options;
   }
-  void run() { balls.sums(around, centres.view(), sums.view()); }
+  void run() { balls.sums(asked, centres.view(), sums.view()); }
 
   Ball ball;
   DenseBalls balls;
   std::vector<RowBall> around;
+  std::vector<const RowBall*> asked;
   Matrix<double> centres, sums;
 };
 

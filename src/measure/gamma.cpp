@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <future>
 #include <memory>
@@ -28,6 +29,7 @@ constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes
 constexpr std::size_t kBlocksAtOnce = 8;    // of rows in several waves
 constexpr std::size_t kBallsTogether = 64;  // that a thread asks a fast path for at a time
 constexpr std::size_t kBallsAtOnce = 64 * kBallsTogether;
+constexpr double kWaveSeconds = 0.5;  // between two signs of progress, at most if that many balls take longer
 
 /// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
 /// elsewhere is asked several waves at once, each by a thread of its own: it works while others are planned
@@ -162,19 +164,25 @@ class Driver {
 
   // Balls are answered as wholes.
   void measure_balls() {
+    std::size_t wave = kBallsTogether;
     for (;;) {
       settle();
       tell();
-      while (active_.size() < kBallsAtOnce && activate()) {
+      while (active_.size() < wave && activate()) {
       }
       if (at_the_end()) break;
-      const std::size_t groups = (active_.size() + kBallsTogether - 1) / kBallsTogether;
-      lanes_.front()->box.pool().run(groups, [&](std::size_t worker, std::size_t group) {
+      const auto start = std::chrono::steady_clock::now();
+      const std::size_t each =
+          std::clamp<std::size_t>(active_.size() / (2 * askers_.size()), 1, kBallsTogether);
+      lanes_.front()->box.pool().run((active_.size() + each - 1) / each, [&](std::size_t worker,
+                                                                             std::size_t group) {
         if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-        const std::size_t first = group * kBallsTogether;
-        ask_balls(askers_[worker],
-                  std::span(active_).subspan(first, std::min(kBallsTogether, active_.size() - first)));
+        const std::size_t first = group * each;
+        ask_balls(askers_[worker], std::span(active_).subspan(first, std::min(each, active_.size() - first)));
       });
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      if (taken.count() < kWaveSeconds / 4) wave = std::min(4 * wave, kBallsAtOnce);
+      if (taken.count() > kWaveSeconds) wave = std::max(wave / 2, askers_.size());
       for (const auto& row : active_)
         if (!row->estimator.started()) ask_alone(*row);
     }

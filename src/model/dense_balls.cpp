@@ -191,7 +191,7 @@ DenseBalls::~DenseBalls() = default;
 
 bool DenseBalls::takes(const RowBall& ball) const {
   constexpr double kMost = std::numeric_limits<float>::max();
-  if (&ball.ball() != parts_->ball || ball.x().size() != parts_->prepared.network.inputs()) return false;
+  if (ball.x().size() != parts_->prepared.network.inputs()) return false;
   if (ball.moved() != parts_->moved.size() || ball.moved() == 0) return false;
   for (std::size_t j = 0; j < ball.x().size(); ++j) {
     const double scale = parts_->ball->scales().empty() ? 1 : parts_->ball->scales()[j];
@@ -201,11 +201,12 @@ bool DenseBalls::takes(const RowBall& ball) const {
   return true;
 }
 
-void DenseBalls::sums(std::span<const RowBall> balls, MutableRowsView centres, MutableRowsView sums) const {
+void DenseBalls::sums(std::span<const RowBall* const> balls, MutableRowsView centres,
+                      MutableRowsView sums) const {
   const DensePrepared& prepared = parts_->prepared;
   std::vector<DenseRow> rows(balls.size());
   for (std::size_t r = 0; r < balls.size(); ++r)
-    rows[r].points = dense_points(balls[r], parts_->moved, prepared.scales);
+    rows[r].points = dense_points(*balls[r], parts_->moved, prepared.scales);
   parts_->begin(rows);
   const bool linked = prepared.network.link != DenseLink::identity;
   Matrix<double> differences;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
+#include "dense_path.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/sha256.hpp"
 #include "harmonia/core/text.hpp"
@@ -61,6 +63,7 @@ class OnnxModel final : public Model {
     info_.outputs = static_cast<std::size_t>(outputs);
     if (info_.outputs == 1) info_.binary = options.binary;
     if (plan_.classes.size() == info_.outputs) info_.classes = plan_.classes;
+    if (options.fast_path) find_dense(bytes, options, example);
   }
 
   const ModelInfo& info() const override { return info_; }
@@ -69,7 +72,15 @@ class OnnxModel final : public Model {
     plan_.scalar == Scalar::float32 ? evaluate_as(x.as<float>(), y) : evaluate_as(x.as<double>(), y);
   }
 
+  const BallPath* ball_path() const override { return dense_ ? &*dense_ : nullptr; }
+
  private:
+  void find_dense(const std::string& bytes, const ModelOptions& options, std::span<const double> example) {
+    auto network = read_onnx_dense(bytes, info_.name, options, example);
+    if (!network || network->inputs() != info_.inputs || network->outputs() != info_.outputs) return;
+    dense_.emplace(std::move(*network));
+  }
+
   // Type and shape of the output, as far as the graph tells.
   void read_output() {
     const std::optional<OnnxValue> output = session_->output(plan_.output);
@@ -215,6 +226,7 @@ class OnnxModel final : public Model {
   }
 
   ModelInfo info_;
+  std::optional<DensePath> dense_;
   OnnxPlan plan_;
   OnnxType type_ = OnnxType::undefined;
   std::vector<std::int64_t> tail_;  // of the output's shape, after the rows

@@ -27,7 +27,8 @@ void ask_network(const harmonia::DenseNetwork& network) {
   const harmonia::DenseBalls balls(network, ball);
   if (!balls.takes(around)) __builtin_trap();
   std::vector<double> centre(network.outputs()), sum(network.outputs());
-  balls.sums({&around, 1}, {centre.data(), 1, centre.size()}, {sum.data(), 1, sum.size()});
+  const RowBall* const row = &around;
+  balls.sums({&row, 1}, {centre.data(), 1, centre.size()}, {sum.data(), 1, sum.size()});
 }
 
 }  // namespace

@@ -77,7 +77,8 @@ Answer ours(const DenseNetwork& network, const RowBall& ball, const DenseBallOpt
   Answer answer{std::vector<double>(k), std::vector<double>(k),
                 Matrix<double>(ball.shape().units * ball.shape().points(), k)};
   balls.differences(ball, answer.centre, answer.differences.view());
-  balls.sums({&ball, 1}, {answer.centre.data(), 1, k}, {answer.sum.data(), 1, k});
+  const RowBall* const row = &ball;
+  balls.sums({&row, 1}, {answer.centre.data(), 1, k}, {answer.sum.data(), 1, k});
   return answer;
 }
 
@@ -305,10 +306,12 @@ TEST(Dense, SumsDoNotDependOnTheRowsBesideThem) {
   for (std::size_t i = 0; i < rows.size(); ++i) balls.emplace_back(ball, rows[i], i);
   const DenseBalls dense(network, ball);
   Matrix<double> centres(7, 3), sums(7, 3);
-  dense.sums(balls, centres.view(), sums.view());
+  std::vector<const RowBall*> asked;
+  for (const RowBall& each : balls) asked.push_back(&each);
+  dense.sums(asked, centres.view(), sums.view());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<double> centre(3), sum(3);
-    dense.sums({&balls[i], 1}, {centre.data(), 1, 3}, {sum.data(), 1, 3});
+    dense.sums({&asked[i], 1}, {centre.data(), 1, 3}, {sum.data(), 1, 3});
     for (std::size_t k = 0; k < 3; ++k) {
       EXPECT_EQ(sum[k], sums.row(i)[k]);
       EXPECT_EQ(centre[k], centres.row(i)[k]);

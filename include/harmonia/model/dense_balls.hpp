@@ -43,8 +43,8 @@ class DenseBalls {
   DenseBalls(const DenseBalls&) = delete;
   DenseBalls& operator=(const DenseBalls&) = delete;
 
-  /// Whether a row's ball can be measured: it is of this ball, nothing in it is missing, and its coordinates
-  /// are finite in single precision.
+  /// Whether a row's ball, one of this kind, size and scales, can be measured: nothing in it is missing, and
+  /// its coordinates are finite in single precision.
   bool takes(const RowBall& ball) const;
 
   /// Around every row, which takes() says yes to: the outputs at the row (centres: rows × outputs), and the
@@ -52,7 +52,7 @@ class DenseBalls {
   /// more rows at once are sooner done than one by one. Of a cross whose points average to the row but for
   /// the rounding of coordinates, by at most 2^-30 of the row for every point, that rounding's linear part is
   /// left out. What is not finite could not be computed. Safe to call from several threads.
-  void sums(std::span<const RowBall> balls, MutableRowsView centres, MutableRowsView sums) const;
+  void sums(std::span<const RowBall* const> balls, MutableRowsView centres, MutableRowsView sums) const;
 
   /// Around one row: its outputs (centre), and f(point) − f(row) of every point (differences: units · points
   /// of a unit × outputs, in the order of units and, of each unit, of points). Safe to call from several
