@@ -100,6 +100,8 @@ void expect_same(const Model& fast, const Model& slow, MatrixView<const double> 
                  const GammaOptions& options) {
   Run one, other;
   const GammaResult a = gamma(fast, x, options, one), b = gamma(slow, x, options, other);
+  require(a.summary.fast_path == "trees" && b.summary.fast_path.empty(), "the fast path was not taken");
+  require(a.rows.size() == b.rows.size(), "there are as many rows");
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
     require(a.rows[i].gamma == b.rows[i].gamma,
             fmt::format("row {}: gamma {} by the fast path, {} without", i, a.rows[i].gamma.value_or(-1),

@@ -29,6 +29,7 @@ constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes
 constexpr std::size_t kBlocksAtOnce = 8;    // of rows in several waves
 constexpr std::size_t kBallsTogether = 64;  // that a thread asks a fast path for at a time
 constexpr std::size_t kBallsAtOnce = 64 * kBallsTogether;
+constexpr std::size_t kSumsAtOnce = std::size_t{1} << 18;  // of rows that are under way
 constexpr double kWaveSeconds = 0.5;  // between two signs of progress, at most if that many balls take longer
 
 /// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
@@ -56,10 +57,10 @@ class Driver {
     if (ahead_) lanes_.push_back(std::make_unique<Lane>(model, options.batch, run, threads));
     if (const BallPath* path = model.ball_path();
         path != nullptr && visits_all() && (!path->gives_sums() || wants_sums())) {
-      for (std::size_t i = 0; i < threads; ++i) {
-        auto asker = path->open(ball_);
-        if (asker == nullptr) break;
-        askers_.push_back({std::move(asker), std::vector<BallAnswer>(kBallsTogether), {}});
+      // The others are made by the threads that need them.
+      if (auto first = path->open(ball_)) {
+        askers_.resize(threads);
+        askers_.front().path = std::move(first);
       }
     }
     rows_ = data.info().rows;
@@ -118,7 +119,7 @@ class Driver {
 
   // One thread's part of a fast path.
   struct Asker {
-    std::unique_ptr<BallAsker> path;
+    std::unique_ptr<BallAsker> path;  // made when it is first needed
     std::vector<BallAnswer> answers;
     std::vector<const RowBall*> balls;
   };
@@ -164,7 +165,8 @@ class Driver {
 
   // Balls are answered as wholes.
   void measure_balls() {
-    std::size_t wave = kBallsTogether;
+    const std::size_t most = std::clamp<std::size_t>(kSumsAtOnce / observer_.width(), 1, kBallsAtOnce);
+    std::size_t wave = std::min(kBallsTogether, most);
     for (;;) {
       settle();
       tell();
@@ -181,7 +183,7 @@ class Driver {
         ask_balls(askers_[worker], std::span(active_).subspan(first, std::min(each, active_.size() - first)));
       });
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-      if (taken.count() < kWaveSeconds / 4) wave = std::min(4 * wave, kBallsAtOnce);
+      if (taken.count() < kWaveSeconds / 4) wave = std::min(4 * wave, most);
       if (taken.count() > kWaveSeconds) wave = std::max(wave / 2, askers_.size());
       for (const auto& row : active_)
         if (!row->estimator.started()) ask_alone(*row);
@@ -189,6 +191,8 @@ class Driver {
   }
 
   void ask_balls(Asker& asker, std::span<const std::unique_ptr<Row>> rows) {
+    if (asker.path == nullptr) asker.path = model_.ball_path()->open(ball_);
+    asker.answers.resize(kBallsTogether);
     asker.balls.clear();
     for (const auto& row : rows) asker.balls.push_back(&row->estimator.ball());
     asker.path->evaluate(asker.balls, std::span(asker.answers).first(rows.size()));

@@ -183,7 +183,8 @@ void RowEstimator::take(const BallAnswer& answer) {
     value_unit({answers.data() + unit * points * outputs, points, outputs});
   };
   const std::uint64_t vertices = answer.last.empty() ? 0 : 1;
-  if (limit_ > vertices) value(answer.base, 0);
+  // Where every unit is answered otherwise, the base is no point of the ball.
+  if (answer.units.size() < limit_ - vertices) value(answer.base, 0);
   const std::vector<double> still = unit_, still_size = size_;
   // A sum does not change by a zero.
   const bool skip = std::ranges::all_of(still, [](double v) { return v == 0; });

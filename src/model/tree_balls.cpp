@@ -11,8 +11,10 @@ namespace {
 
 constexpr std::size_t kTreeBytes = 256 * 1024;  // of trees that a block of rows walks before its points do
 constexpr double kRounding = 1e-6;              // of float32, several times
-constexpr double kSmallestWay = 1e-13;          // of a step, as a share of the coordinate
-constexpr std::size_t kMostPoints = 32;         // of a unit, and of the last vertex: they have a bit each
+constexpr double kLeastFloat = std::numeric_limits<float>::denorm_min();
+constexpr double kSmallestWay = 1e-13;                   // of a step, as a share of the coordinate
+constexpr std::size_t kMostSums = std::size_t{1} << 24;  // in a table, of which every thread has one
+constexpr std::size_t kMostPoints = 32;  // of a unit, and of the last vertex: they have a bit each
 
 // The points that every feature has, and those of a simplex's last vertex.
 struct Points {
@@ -53,7 +55,7 @@ class TreeBallAsker final : public BallAsker {
         block_(path.kernel.block),
         margins_(path.answers.margins()),
         inputs_(path.rows.inputs()),
-        vectors_(path.kernel.find_near != nullptr && fixed_steps(ball)),
+        vectors_(fixed_steps(ball) && std::ranges::any_of(path.packs, &TreeBalls::Pack::vectors)),
         scales_(vectors_ ? scales_of(ball, path.rows) : std::vector<double>{}),
         centre_(margins_ * block_),
         marks_(block_ * path.columns.size() + 1),
@@ -107,7 +109,6 @@ class TreeBallAsker final : public BallAsker {
   }
 
   void walk_block() {
-    // Places of sums in the table are numbers of 32 bits where vectors hold them.
     if (lanes_.front()->moved() > 0) {
       const std::size_t before = own_points();
       points_ = points_of(*lanes_.front());
@@ -121,7 +122,7 @@ class TreeBallAsker final : public BallAsker {
     if (vectors_) fill_values();
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
       const PackedTrees& trees = path_.trees.packs[p].view;
-      if (vectors_ && path_.packs[p].vectors) {
+      if (vectors_ && !infinite_ && path_.packs[p].vectors) {
         walk_together(p);
         continue;
       }
@@ -254,8 +255,8 @@ class TreeBallAsker final : public BallAsker {
         if (!pack.split[slot]) continue;
         const double way = radius * scales_[input_of(pack.view, slot)];
         const double at = std::abs(static_cast<double>(pack.threshold[slot]));
-        if (way > 0 && way < kSmallestWay * at) vectors_ = false;
-        reach[slot] = static_cast<float>(way * (1 + kRounding) + kRounding * (way + at));
+        if ((way > 0 && way < kSmallestWay * at) || !std::isfinite(way)) vectors_ = false;
+        reach[slot] = static_cast<float>(way * (1 + kRounding) + kRounding * (way + at) + 2 * kLeastFloat);
       }
     }
   }
@@ -274,12 +275,14 @@ class TreeBallAsker final : public BallAsker {
       const std::size_t column = path_.rows.column(i);
       for (const double* const row : from_) *exact++ = row[column];
     }
-    unsigned missing = 0;
+    unsigned missing = 0, infinite = 0;
     for (std::size_t at = 0; at < size; ++at) {
       values_[at] = static_cast<float>(exact_[at]);
       missing |= values_[at] != values_[at] ? 1U : 0U;
+      infinite |= std::abs(values_[at]) > std::numeric_limits<float>::max() ? 1U : 0U;
     }
     missing_ = missing != 0;
+    infinite_ = infinite != 0;
     base_steps_.clear();
     own_steps_.clear();
     for (const RowBall::Place& place : points_.own) {
@@ -327,19 +330,15 @@ class TreeBallAsker final : public BallAsker {
 
   // Memory for points of a block that turn off at splits of one level.
   struct Turning {
-    std::vector<std::int32_t> tree, position, row, input, leaf, mark, place;
-    std::vector<float> value;
+    std::vector<std::int32_t> tree, position, row, leaf, mark, place;
 
     Branches empty(std::size_t room) {
-      for (auto* part : {&tree, &position, &row, &input, &leaf, &mark, &place})
+      for (auto* part : {&tree, &position, &row, &leaf, &mark, &place})
         if (part->size() < room) part->resize(room);
-      if (value.size() < room) value.resize(room);
       return {.count = 0,
               .tree = tree.data(),
               .position = position.data(),
               .row = row.data(),
-              .input = input.data(),
-              .value = value.data(),
               .leaf = leaf.data(),
               .mark = mark.data(),
               .place = place.data()};
@@ -401,10 +400,8 @@ class TreeBallAsker final : public BallAsker {
 
   // Vectors are whole: what fills up the last one is the first point again.
   void fill_up(const Branches& branches) const {
-    for (std::size_t c = branches.count; c % block_ != 0; ++c) {
-      for (auto* part : {branches.tree, branches.position, branches.row, branches.input}) part[c] = part[0];
-      branches.value[c] = branches.value[0];
-    }
+    for (std::size_t c = branches.count; c % block_ != 0; ++c)
+      for (auto* part : {branches.tree, branches.position, branches.row}) part[c] = part[0];
   }
 
   // Adds the leaves that points came to.
@@ -510,7 +507,7 @@ class TreeBallAsker final : public BallAsker {
   std::vector<double> exact_, base_steps_, own_steps_, room_;
   std::vector<float>
       values_;  // of the rows, of the bases of own points if they are shifted, of last vertices
-  bool missing_ = false, even_ = false;
+  bool missing_ = false, infinite_ = false, even_ = false;
   std::vector<std::uint32_t> near_[kCompleteDepth];
   std::vector<std::int32_t> leaves_;
   std::vector<std::uint32_t> gone_, apart_;  // of each tree and lane, a bit a point
@@ -577,7 +574,9 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
 std::string TreeBalls::name() const { return "trees"; }
 
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
-  if (!ball.options().one_coordinate() || 2 * ball.shape(1).points() > kMostPoints) return nullptr;
+  const std::size_t points = 2 * ball.shape(1).points();
+  if (!ball.options().one_coordinate() || points > kMostPoints) return nullptr;
+  if (columns.size() > kMostSums / (kernel.block * points * answers.margins())) return nullptr;
   return std::make_unique<TreeBallAsker>(*this, ball);
 }
 

@@ -291,8 +291,6 @@ void turn_last(const PackedTrees& trees, const BallRows& rows, const NearLevel& 
   V::compress(out.tree + c, turned, tree);
   V::compress(out.position + c, turned, V::child(heap, V::and_not(met.right, V::fill(-1))));
   V::compress(out.row + c, turned, V::add(met.lane, number(from)));
-  V::compress(out.input + c, turned, V::broadcast(-1));
-  V::compress(out.value + c, turned, value);
   V::compress(out.leaf + c, turned, V::add(tree, met.leaf));
   V::compress(out.mark + c, turned, number(V::kLanes * rows.groups));
   V::compress(out.place + c, turned, place);
@@ -331,7 +329,7 @@ void descend_of(const PackedTrees& trees, unsigned level, const float* values, c
     V::store(branches.position + b,
              leaves_from<V, Missing>(trees, level, values, V::load(branches.tree + b),
                                      V::load(branches.position + b), V::load(branches.row + b),
-                                     V::load(branches.input + b), V::load(branches.value + b)));
+                                     V::broadcast(-1), V::broadcast(0.0F)));
   }
 }
 

@@ -62,7 +62,7 @@ struct BallRows {
   std::size_t ways = 0;                ///< points on either side of the row, at most
   const std::int32_t* up = nullptr;    ///< numbers of the points above the row, then −1
   const std::int32_t* down = nullptr;  ///< of those below it
-  bool even = false;  ///< steps are the same for every input, and an input\'s group is its number
+  bool even = false;  ///< steps are the same for every input, and an input's group is its number
   const double* base_step = nullptr;    ///< points × inputs: from the row to the base,
   const double* own_step = nullptr;     ///< and from there to the point
   const std::int32_t* group = nullptr;  ///< of each input
@@ -70,16 +70,14 @@ struct BallRows {
   std::size_t margins = 0;
 };
 
-/// Points on their way through complete trees, each of them a row or base with one input replaced. There is
-/// room for whole vectors. Points of the group g of lane l have the sums from
-/// ((l × groups + g) × points + point) × margins on, and after those of a block there are the last vertices'.
+/// Points on their way through complete trees. There is room for whole vectors. Points of the group g of lane
+/// l have the sums from ((l × groups + g) × points + point) × margins on, and after those of a block there
+/// are the last vertices'.
 struct Branches {
   std::size_t count = 0;
   std::int32_t* tree = nullptr;      ///< first slot of the tree
   std::int32_t* position = nullptr;  ///< heap position of the child to begin at; then the pack's leaf
-  std::int32_t* row = nullptr;       ///< where the other inputs begin in BallRows::values, and the lane
-  std::int32_t* input = nullptr;     ///< that is replaced, times the rows of a block; −1: none
-  float* value = nullptr;            ///< of that input
+  std::int32_t* row = nullptr;       ///< where its inputs begin in BallRows::values, and the lane
   std::int32_t* leaf = nullptr;      ///< the pack's leaf that the row is at
   std::int32_t* mark = nullptr;      ///< lane × groups + group; block × groups for a last vertex
   std::int32_t* place = nullptr;     ///< of its sum
@@ -123,7 +121,7 @@ struct TreeKernel {
   /// with the row's own leaf is none. Lists those of last vertices, which are still at the split's child.
   void (*turn_off)(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& arrived,
                    Branches& last);
-  /// Takes points from a level to their leaves.
+  /// Takes points of last vertices from a level to their leaves.
   void (*descend)(const PackedTrees& trees, unsigned level, const float* values, bool missing,
                   const Branches& branches);
 };

@@ -106,9 +106,6 @@ struct Avx2 {
   static void compress(std::int32_t* to, Mask mask, Ints v) {
     append(reinterpret_cast<std::uint32_t*>(to), mask, v);
   }
-  static void compress(float* to, Mask mask, Floats v) {
-    append(reinterpret_cast<std::uint32_t*>(to), mask, _mm256_castps_si256(v));
-  }
   // Puts the lanes that are meant side by side, and says how many they are.
   static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
     auto meant = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));

@@ -94,9 +94,6 @@ struct Avx512 {
   static void compress(std::int32_t* to, Mask mask, Ints v) {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, v));
   }
-  static void compress(float* to, Mask mask, Floats v) {
-    _mm512_storeu_ps(to, _mm512_maskz_compress_ps(mask, v));
-  }
   // Puts the lanes that are meant side by side, and says how many they are; a whole vector is written.
   static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, v));

@@ -273,6 +273,60 @@ TEST(TreeBalls, AnswersThatAreNotFiniteAreTheSameError) {
   EXPECT_NE(message(true).find("expected finite numbers"), std::string::npos) << message(true);
 }
 
+// Steps and coordinates at the edges of what floats hold.
+TEST(TreeBalls, NumbersMayBeHugeOrTiny) {
+  const auto one_split = [](double threshold) {
+    TreeEnsemble ensemble;
+    ensemble.columns = 1;
+    ensemble.inputs = {{.column = 0}};
+    ensemble.leaves = {1, 2};
+    ensemble.nodes = {{.threshold = threshold, .input = 0, .left = ~0, .right = ~1, .missing_left = false}};
+    ensemble.trees = {{.root = 0, .output = 0}};
+    return ensemble;
+  };
+  struct Case {
+    double threshold, x, radius, scale;
+  };
+  for (const Case& each : {Case{3e38F, 5e38, 3e38, 1}, Case{0, -0.8e-45, 5e-46, 1},
+                           Case{1, 0.5, 1e200, 1e200}, Case{1e-40F, 0.9e-40, 2e-41, 1}}) {
+    const TreeEnsemble ensemble = one_split(each.threshold);
+    for (const Simd simd : paths()) {
+      const auto model = model_of(ensemble, simd);
+      for (const BallKind kind : kKinds) {
+        BallOptions options;
+        options.kind = kind;
+        options.radius = each.radius;
+        Schema schema(1);
+        schema[0].scale = each.scale;
+        Matrix<double> x(17, 1);
+        for (std::size_t i = 0; i < x.rows(); ++i) x.row(i)[0] = each.x;
+        expect_point_by_point<float>(*model, Ball(options, schema, 1), x);
+      }
+    }
+  }
+}
+
+// The base of a simplex is no point of the ball: what it is there is not asked of it.
+TEST(TreeBalls, ABaseThatIsNoPointIsNotObserved) {
+  TreeEnsemble ensemble;
+  ensemble.columns = 1;
+  ensemble.inputs = {{.column = 0}};
+  ensemble.leaves = {1, 2, 0.5};
+  ensemble.nodes = {{.threshold = -0.2F, .input = 0, .left = 1, .right = ~0, .missing_left = false},
+                    {.threshold = -0.6F, .input = 0, .left = ~1, .right = ~2, .missing_left = false}};
+  ensemble.trees = {{.root = 0, .output = 0}};
+  const Matrix<double> x(1, 1);
+  GammaOptions options;
+  options.ball.kind = BallKind::simplex;
+  options.ball.radius = 1;
+  options.output.kind = OutputChoice::Kind::label;
+  harmonia::Run one, other;
+  const GammaResult fast = gamma(*model_of(ensemble, best_simd()), x.view(), options, one);
+  const GammaResult slow = gamma(*model_of(ensemble, best_simd(), false), x.view(), options, other);
+  EXPECT_EQ(fast.rows.at(0).gamma, slow.rows.at(0).gamma);
+  EXPECT_EQ(fast.rows.at(0).gamma, 0.5);
+}
+
 // A budget is spent as if every point were asked for.
 TEST(TreeBalls, ABudgetCountsThePointsThatItStandsFor) {
   const TreeEnsemble ensemble = random_trees({.columns = 9, .seed = 12});

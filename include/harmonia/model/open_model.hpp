@@ -23,7 +23,7 @@ struct ModelOptions {
   bool takes_missing = false;        ///< the user's word that a command or server answers rows with NaN
   std::vector<std::size_t> row_shape{};  ///< of one row, where a file leaves sizes open; empty: not known
   std::string device = "cpu";            ///< of a TorchScript model: cpu, cuda or cuda:N
-  bool fast_path = true;  ///< pairs of points may be answered by another way that is at least as accurate
+  bool fast_path = true;  ///< points may be answered by another way that is at least as accurate
   bool margin = false;    ///< the value before the link (logit, raw score) instead of what predict returns
 };
 
