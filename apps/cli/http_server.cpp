@@ -8,6 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
 
 #include "harmonia/core/error.hpp"
@@ -97,9 +98,12 @@ class BoundedThreads final : public httplib::TaskQueue {
       const std::lock_guard lock(mutex_);
       if (running_ + waiting_.size() < 2 * most_) {
         waiting_.push_back(std::move(connection));
-        if (waiting_.size() > idle_ && threads_.size() < most_) threads_.emplace_back([this] { work(); });
-        entered_.notify_one();
-        return;
+        if (waiting_.size() <= idle_ || threads_.size() >= most_ || add_thread()) {
+          entered_.notify_one();
+          return;
+        }
+        connection = std::move(waiting_.back());
+        waiting_.pop_back();
       }
     }
     connection();
@@ -115,6 +119,16 @@ class BoundedThreads final : public httplib::TaskQueue {
   }
 
  private:
+  // False: the system has none, and nor have we.
+  bool add_thread() {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      return !threads_.empty();  // one of them will have time
+    }
+    return true;
+  }
+
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -234,6 +248,8 @@ class HttpServer::Listener final : public httplib::Server {
                                                 "and a port that is free",
                                                 options_.host, options_.port));
     }
+    constexpr int kBacklog = 1024;  // httplib lets five wait, and a client that finds no room waits a second
+    ::listen(svr_sock_, kBacklog);
     const bool is_ipv6 = options_.host.find(':') != std::string::npos;
     address_ = fmt::format("http://{}{}{}:{}", is_ipv6 ? "[" : "", options_.host, is_ipv6 ? "]" : "", port);
     thread_ = std::jthread([this] {

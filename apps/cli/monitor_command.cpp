@@ -1,6 +1,7 @@
 #include "monitor_command.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,9 +153,18 @@ KafkaTopic MonitorCommand::topic(const std::string& address) const {
   return topic;
 }
 
+// A request that is passed on takes several files, and shells allow few.
+void allow_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 // sidecar, or sidecar:http://HOST:PORT/v2/models/NAME where inference is passed on to another one than MODEL.
 std::unique_ptr<Sidecar> MonitorCommand::open_sidecar(const Baseline& baseline, RowStream& stream) const {
   if (!is_sidecar()) return nullptr;
+  allow_many_files();
   SidecarOptions how;
   how.model = source == kSidecar ? model : source.substr(kSidecar.size() + 1);
   if (!is_server(how.model, {}))
@@ -280,6 +290,18 @@ void print_inference(const InferenceCounts& counts, std::uint64_t kept) {
     fmt::print("the last that could not be read: {}\n", printable(counts.last_unread, std::string::npos));
 }
 
+// Lets the server end, however slowly a model server answers.
+struct EndOfPassing {
+  Sidecar* sidecar;
+
+  explicit EndOfPassing(Sidecar* passing) : sidecar(passing) {}
+  ~EndOfPassing() {
+    if (sidecar != nullptr) sidecar->stop();
+  }
+  EndOfPassing(const EndOfPassing&) = delete;
+  EndOfPassing& operator=(const EndOfPassing&) = delete;
+};
+
 // Tells those who wait for their rows to be kept that they are not.
 struct EndOfRows {
   PushedRows* rows;
@@ -316,6 +338,7 @@ void MonitorCommand::execute() {
   const AlertSinks sinks = open_sinks();
   const std::unique_ptr<Sidecar> sidecar = open_sidecar(base.baseline, *stream);
   const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks, sidecar.get());
+  const EndOfPassing passing{sidecar.get()};
   WatchListener listener;
   listener.note = say;
   listener.alert = [&](const Alert& alert) {
@@ -346,8 +369,8 @@ void MonitorCommand::merge() const {
     if (identity.empty()) identity = stored.identity();
     if (stored.identity() != identity)
       throw Error(ErrorCode::usage,
-                  fmt::format("{} has other windows or another seed than {}; expected the same", file,
-                              merged.front()));
+                  fmt::format("{} has other windows, another seed or another map than {}; expected the same",
+                              file, merged.front()));
     for (Window& window : stored.windows(base->baseline)) {
       if (window.partition == StreamBatch{}.partition && merged.size() > 1)
         throw Error(

@@ -129,7 +129,7 @@ class Sidecar::Parts {
   explicit Parts(const SidecarOptions& options)
       : options_(options),
         address_(read_model_address(options.model)),
-        upstream_({address_.server, options.ca_file, options.timeout_seconds}),
+        upstream_({address_.server, options.ca_file, options.timeout_seconds, stopping_.get_token()}),
         full_(options.note),
         silent_(options.note),
         unreadable_(options.note),
@@ -155,6 +155,8 @@ class Sidecar::Parts {
     return routes;
   }
 
+  void stop() { stopping_.request_stop(); }
+
   InferenceCounts counts() const {
     const std::lock_guard lock(mutex_);
     return {requests_, unread_, rows_, dropped_rows_, unanswered_, last_unread_};
@@ -168,7 +170,9 @@ class Sidecar::Parts {
     if (std::ranges::any_of(call.target, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
       return protocol_error(400, "the path holds a character that has to be escaped");
     call.headers = passed_on(request.fields);
-    if (std::ranges::find(call.headers, HttpHeader{"Via", name_}) != call.headers.end())
+    if (std::ranges::any_of(call.headers, [&](const HttpHeader& header) {
+          return is_named(header, "via") && header.second.find(name_) != std::string::npos;
+        }))
       return protocol_error(508, "this side-car passes on to itself; expected the model server's address");
     call.headers.emplace_back("Via", name_);
     call.body = request.body;
@@ -280,6 +284,7 @@ class Sidecar::Parts {
   const SidecarOptions options_;
   const ModelAddress address_;
   const std::string name_ = own_name();
+  std::stop_source stopping_;
   Upstream upstream_;
   std::atomic<std::uint64_t> requests_ = 0, unread_ = 0, rows_ = 0, dropped_rows_ = 0, unanswered_ = 0;
   mutable std::mutex mutex_;
@@ -292,6 +297,7 @@ Sidecar::Sidecar(const SidecarOptions& options) : parts_(std::make_unique<Parts>
 Sidecar::~Sidecar() = default;
 
 std::vector<HttpRoute> Sidecar::routes() { return parts_->routes(); }
+void Sidecar::stop() { parts_->stop(); }
 InferenceCounts Sidecar::counts() const { return parts_->counts(); }
 
 }  // namespace harmonia

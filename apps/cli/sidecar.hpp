@@ -23,7 +23,7 @@ struct SidecarOptions {
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-/// The longest body of an inference request, in bytes; as much again is held while it is passed on.
+/// The longest body of an inference request, in bytes; twice as much again is held while it is passed on.
 constexpr std::size_t kLongestInference = std::size_t{64} << 20;
 
 /// Passes the requests of the Open Inference Protocol, version 2, on to a model server, and its answers back
@@ -40,6 +40,8 @@ class Sidecar {
 
   /// The protocol's paths. They use the side-car, which has to outlive the server.
   std::vector<HttpRoute> routes();
+  /// Answers that still come have a few seconds left from now on. Safe to call from several threads.
+  void stop();
   /// So far. Safe to call from several threads.
   InferenceCounts counts() const;
 

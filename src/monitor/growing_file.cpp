@@ -76,13 +76,14 @@ class GrowingFile final : public RowStream {
     std::string_view line;
     while (builder_.size() < BatchBuilder::kMost && lines_.next(line)) take(line);
     if (builder_.size() < BatchBuilder::kMost && rest_is_line_) {
-      take(lines_.rest());
+      take(lines_.rest(), false);
       lines_.clear();
       rest_is_line_ = false;
     }
   }
 
-  void take(std::string_view line) {
+  // A line without its end may become another: it counts, and the file is not known by it.
+  void take(std::string_view line, bool whole = true) {
     if (!partition_.empty() && position_ < skip_) {
       if (!trim(line).empty()) skip(line);
       return;
@@ -100,7 +101,7 @@ class GrowingFile final : public RowStream {
     }
     if (builder_.size() == 0) builder_.begin(partition_, position_);
     builder_.add(position_++, row_);
-    history_.add(line);
+    if (whole) history_.add(line);
   }
 
   // A row that is kept, if this is the file that it was kept of.

@@ -77,7 +77,7 @@ bool PushedRows::offer(StreamBatch batch) {
   offered->offered = true;
   const std::size_t rows = offered->batch.next;
   const std::lock_guard lock(mutex_);
-  if (closed_ || !has_room(rows)) return false;
+  if (closed_ || rows > most_rows_ || !has_room(rows)) return false;
   waiting_.push_back(offered);
   rows_ += rows;
   entered_.notify_one();

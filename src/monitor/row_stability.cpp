@@ -31,7 +31,9 @@ std::optional<RowStability> stability_of(const MonitorMap& map, const GammaRow& 
   asked.gamma = row;
   for (const std::size_t feature : map.features) asked.extra.push_back(values[feature]);
   const std::optional<MapAnswer> answer = answer_of(map.map, asked);
-  if (!answer) return std::nullopt;
+  if (!answer || !std::isfinite(answer->probability) || !std::isfinite(answer->interval.low) ||
+      !std::isfinite(answer->interval.high))
+    return std::nullopt;  // numbers of the row are beyond what the map can tell
   return RowStability{asked.place->log_odds, answer->probability, answer->interval, answer->outside};
 }
 

@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTickMilliseconds = 100;
 constexpr std::size_t kKeptLines = 256;
 constexpr double kConnectSeconds = 10;
+constexpr std::chrono::seconds kGrace{5};  // for answers that still come when it is to stop
 
 struct FreeMulti {
   void operator()(CURLM* multi) const {
@@ -85,8 +86,10 @@ class UpstreamAnswer::Line {
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
-  void begin(const EndpointAddress& address, const UpstreamRequest& request) {
+  void begin(const EndpointAddress& address, const UpstreamRequest& request, std::stop_token stop) {
     options_ = address.http();
+    stop_ = std::move(stop);
+    stopped_.reset();
     name_ = address.name();
     url_ = address.base() + request.target;
     body_ = request.body;
@@ -142,7 +145,9 @@ class UpstreamAnswer::Line {
     added_ = complete_ = head_complete_ = false;
     status_ = 0;
     heads_.clear();
-    bytes_.clear();
+    // They may be large, and the line may wait long.
+    bytes_ = {};
+    body_ = {};
     attempt_ = {};
     return complete;
   }
@@ -156,6 +161,7 @@ class UpstreamAnswer::Line {
   // Waits for news, at most a tick. False: all has come.
   bool advance() {
     if (complete_) return false;
+    check_stop();
     perform();
     if (news_ || settle()) return !complete_;
     require(curl_multi_poll(multi_.get(), nullptr, 0, kTickMilliseconds, nullptr));
@@ -164,6 +170,13 @@ class UpstreamAnswer::Line {
         Clock::now() - last_news_ > std::chrono::duration<double>(options_.timeout_seconds))
       throw UpstreamSilent(fmt::format("{}: no answer within {:g} s", name_, options_.timeout_seconds));
     return !complete_;
+  }
+
+  void check_stop() {
+    if (!stop_.stop_requested()) return;
+    if (!stopped_) stopped_ = Clock::now();
+    if (Clock::now() - *stopped_ > kGrace)
+      throw Error(ErrorCode::model, fmt::format("{}: stopped before all of its answer had come", name_));
   }
 
   void perform() {
@@ -226,11 +239,14 @@ class UpstreamAnswer::Line {
   int status_ = 0;
   bool added_ = false, news_ = false, head_complete_ = false, complete_ = false;
   Clock::time_point last_news_;
+  std::stop_token stop_;
+  std::optional<Clock::time_point> stopped_;  // when that was seen
 };
 
 // Lines that wait for the next request.
 struct UpstreamAnswer::Lines {
-  explicit Lines(const UpstreamOptions& options) : address(endpoint_of(options), "/chat/completions") {}
+  explicit Lines(const UpstreamOptions& options)
+      : address(endpoint_of(options), "/chat/completions"), stop(options.stop) {}
 
   std::unique_ptr<Line> take() {
     {
@@ -251,6 +267,7 @@ struct UpstreamAnswer::Lines {
   }
 
   EndpointAddress address;
+  std::stop_token stop;
   std::mutex mutex;
   std::vector<std::unique_ptr<Line>> idle;
 };
@@ -273,7 +290,7 @@ const std::string& Upstream::name() const { return lines_->address.name(); }
 
 std::unique_ptr<UpstreamAnswer> Upstream::send(const UpstreamRequest& request) {
   std::unique_ptr<UpstreamAnswer::Line> line = lines_->take();
-  line->begin(lines_->address, request);
+  line->begin(lines_->address, request, lines_->stop);
   return std::unique_ptr<UpstreamAnswer>(new UpstreamAnswer(std::move(line), lines_));
 }
 

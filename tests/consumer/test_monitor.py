@@ -142,6 +142,18 @@ def send(url: str, body: str, batch: str) -> dict:
         return json.loads(answer.read())
 
 
+def test_a_last_line_without_its_end_is_no_other_file_when_it_gets_one(harmonia, base, tmp_path, merged):
+    """A writer with a buffer, and a monitor that is run now and then."""
+    live = tmp_path / "live.csv"
+    words = ["monitor", "fn:f4", "--baseline", base, "--source", "live.csv", "--once", "--quiet"]
+    live.write_text(HEADER + "0.1,0.1\n0.2,0.2\n0.3,0.3")
+    assert harmonia(*words, cwd=tmp_path).returncode == 0
+    with open(live, "a") as file:
+        file.write("5\n0.4,0.4\n")
+    assert harmonia(*words, cwd=tmp_path).returncode == 0
+    assert merged("monitor.db")["summary"]["rows"] == 4
+
+
 def test_rows_over_http_are_kept_before_the_answer_and_a_repeated_batch_counts_once(watch, merged):
     process = watch("--source", "http", "--listen", "127.0.0.1:0", "--state", "http.db")
     url = served_at(process)
@@ -185,7 +197,7 @@ def test_several_monitors_side_by_side_on_one_page(program, harmonia, watch, tmp
     other = watch("--source", "one.csv", "--once", "--state", "other.db", "--window", 500)
     assert other.wait(60) == 0
     refused = harmonia("monitor", "--merge", "one.db", "other.db", cwd=tmp_path)
-    assert refused.returncode == 2 and "has other windows or another seed than one.db" in refused.stderr
+    assert refused.returncode == 2 and "has other windows, another seed or another map than one.db" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -290,6 +290,34 @@ def test_a_server_that_is_slow_is_not_waited_for(watch):
         assert monitor.wait_for_rows(2)["rows"] == 2
 
 
+def test_it_ends_while_a_server_goes_on_answering(watch):
+    """A byte now and then is no silence; it has a few seconds from the signal on."""
+    ended = threading.Event()
+
+    def trickle(handler, _body):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "100000")
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            while not ended.wait(0.2):
+                handler.wfile.write(b" ")
+                handler.wfile.flush()
+        return 200, b"", {}
+
+    with stand_in(trickle) as (base, asked):
+        monitor = watch("fn:f4", "--source", f"sidecar:{base}/v2/models/curved")
+        threading.Thread(target=lambda: monitor.infer(request_of(rows_of(1, 1))), daemon=True).start()
+        until = time.monotonic() + 30
+        while not asked and time.monotonic() < until:
+            time.sleep(0.05)
+        assert asked
+        monitor.process.send_signal(signal.SIGTERM)
+        try:
+            assert monitor.process.wait(30) in (0, 130, 143)
+        finally:
+            ended.set()
+
+
 def test_a_full_queue_leaves_rows_out_and_inference_goes_on(watch, tmp_path):
     """The model that measures waits for a file; those who ask for inference do not."""
     (tmp_path / "model.py").write_text(

@@ -33,7 +33,8 @@ class PushedRows final : public RowStream {
   /// kept. An empty batch is kept at once.
   PushOutcome push(StreamBatch batch, std::chrono::milliseconds wait);
   /// Enters a batch as push() does, without an id or refused rows, and does not wait. False: not taken, as
-  /// too many wait or the stream ends. Offers that follow each other are taken as one batch.
+  /// too many wait, it has more rows than may, or the stream ends. Offers that follow each other are taken as
+  /// one batch.
   bool offer(StreamBatch batch);
   /// Takes no more, and tells those who wait and were not taken so; next() then comes to the end.
   void close();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,7 @@ struct UpstreamOptions {
   std::string url;               ///< base, such as http://127.0.0.1:8080/v1
   std::string ca_file;           ///< PEM file of trusted authorities; empty: the system's
   double timeout_seconds = 600;  ///< longest silence
+  std::stop_token stop{};        ///< when asked, answers that still come have five seconds left
 };
 
 /// A request to pass on.
