@@ -177,6 +177,7 @@ void balls(const std::filesystem::path& folder, const Shape& shape, Goals& goals
     std::vector<const RowBall*> asked;
     for (std::size_t i = 0; i < x.rows(); ++i)
       around.emplace_back(ball, std::span<const double>(x.row(i), x.columns()), i);
+    asked.reserve(around.size());
     for (const RowBall& row : around) asked.push_back(&row);
     std::vector<BallAnswer> answers(kTogether);
     const auto asker = model->ball_path()->open(ball);
