@@ -61,12 +61,15 @@ def test_points_arrive_and_an_alert_appears(build_dir, browse):
                 for command in (("window", "first", 2), ("alert", "first"), ("window", "first", 1), ("end", "first")):
                     page.tell(*command)
                     next(events)
+                    if command[0] == "alert":
+                        page.wait_for_pages(3)  # this one, the page, and what the script opens once it saw the alert
 
         shown = browse(page, drift, script=UNTIL + f"""
           await until(() => dots() >= {windows + 1});
           const open = await until(() => document.querySelector('.alert[data-state="open"]'));
           const lead = document.querySelector(".lead").innerText;
           const title = document.title;
+          new EventSource("/api/events");
           open.open = true;
           const rows = await until(() => all("tbody", open).length === 2 && all("tbody", open)[1].rows.length);
           await until(() => document.querySelector('.alert[data-state="ended"]'));
@@ -206,7 +209,7 @@ def test_the_gamma_map_has_the_points_that_came(build_dir, browse):
     with running_monitor_page(build_dir, "--map") as page:
 
         def drift():
-            page.wait_for_pages(1)
+            page.wait_for_pages(2)  # the page, and what the script opens once it saw the points
             with page.events() as events:
                 next(events)
                 for command in (("window", "first", 2.5), ("alert", "first")):
@@ -216,6 +219,7 @@ def test_the_gamma_map_has_the_points_that_came(build_dir, browse):
         shown = browse(page, drift, script=UNTIL + MAP + """
           await until(() => points() > 0);
           const before = [points(), alerted()];
+          new EventSource("/api/events");
           await until(() => alerted() > 0);
           const alert = document.querySelector(".alert");
           alert.open = true;
