@@ -27,7 +27,7 @@ void ask_network(const harmonia::DenseNetwork& network) {
   const harmonia::DenseBalls balls(network, ball);
   if (!balls.takes(around)) __builtin_trap();
   std::vector<double> centre(network.outputs()), sum(network.outputs());
-  const RowBall* const row = &around;
+  const harmonia::RowBall* const row = &around;
   balls.sums({&row, 1}, {centre.data(), 1, centre.size()}, {sum.data(), 1, sum.size()});
 }
 
