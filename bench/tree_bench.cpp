@@ -24,7 +24,7 @@
 namespace harmonia::bench {
 namespace {
 
-constexpr int kRepeats = 7;
+constexpr int kRepeats = 15;
 constexpr double kMarginError = 1e-5;
 constexpr std::size_t kCheckedRows = 64;  // by both ways, before anything is timed
 constexpr std::size_t kTogether = 64;     // rows a call of the fast path

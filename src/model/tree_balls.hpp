@@ -9,6 +9,7 @@
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
+#include "tree_turns.hpp"
 
 namespace harmonia {
 
@@ -27,8 +28,8 @@ class TreeBalls final : public BallPath {
 
   /// What one pack of trees needs besides itself.
   struct Pack {
-    bool vectors = false;       ///< many rows at once: complete trees of float32, one plain input a column
-    std::vector<float> bounds;  ///< NearLevel::bounds
+    bool together = false;  ///< blocks of rows at once: complete trees, one plain input a column
+    TurnSplits splits;      ///< then
   };
 
   const PackedEnsemble& trees;
@@ -38,7 +39,7 @@ class TreeBalls final : public BallPath {
   std::size_t outputs;
   std::vector<Pack> packs;
   std::vector<std::uint32_t> columns;  ///< that splits look at, ascending
-  std::vector<std::int32_t> group;     ///< of each input in use: its column's place among these
+  TurnInputs inputs;                   ///< in use: their columns, and the places of these among the former
 };
 
 }  // namespace harmonia

@@ -75,4 +75,23 @@ void apply_link(const TreeLink& link, std::span<const double> margins, std::span
   }
 }
 
+void TreeAnswers::answer(const std::int64_t* sums, std::size_t stride, std::size_t next, std::size_t rows,
+                         std::vector<double>& room, std::span<double> out) const {
+  const bool plain = link.kind == Kind::identity && !link.complement;
+  if (plain && margins() == 1) {
+    const double first = base[0], one = unit[0];
+    for (std::size_t i = 0; i < rows; ++i)
+      out[i] = first + factor * (static_cast<double>(sums[i * next]) * one);
+    return;
+  }
+  room.resize(margins());
+  const std::size_t width = link_outputs(link, margins());
+  for (std::size_t i = 0; i < rows; ++i, sums += next) {
+    const std::span<double> answer = out.subspan(i * width, width), to = plain ? answer : std::span(room);
+    for (std::size_t k = 0; k < margins(); ++k)
+      to[k] = base[k] + factor * (static_cast<double>(sums[k * stride]) * unit[k]);
+    if (!plain) apply_link(link, room, answer);
+  }
+}
+
 }  // namespace harmonia

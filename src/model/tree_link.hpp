@@ -23,15 +23,10 @@ struct TreeAnswers {
   TreeLink link;
 
   std::size_t margins() const { return base.size(); }
-  /// sums: margin k at sums[k × stride]. `margins` is room for as many numbers.
-  void answer(const std::int64_t* sums, std::size_t stride, std::span<double> margins,
-              std::span<double> out) const {
-    const bool plain = link.kind == TreeLink::Kind::identity && !link.complement;
-    const std::span<double> to = plain ? out : margins;
-    for (std::size_t k = 0; k < to.size(); ++k)
-      to[k] = base[k] + factor * (static_cast<double>(sums[k * stride]) * unit[k]);
-    if (!plain) apply_link(link, margins, out);
-  }
+  /// Of `rows` sums after each other: margin k of row i at sums[i × next + k × stride]. `room` is for what
+  /// comes between.
+  void answer(const std::int64_t* sums, std::size_t stride, std::size_t next, std::size_t rows,
+              std::vector<double>& room, std::span<double> out) const;
 };
 
 }  // namespace harmonia

@@ -82,9 +82,8 @@ class TreeModel final : public Model {
   }
 
   void answer(const std::vector<std::int64_t>& sums, MutableRowsView y) const {
-    std::vector<double> margins(answers_.margins());
-    for (std::size_t row = 0; row < y.rows; ++row)
-      answers_.answer(sums.data() + row, y.rows, margins, {y.row(row), y.columns});
+    std::vector<double> room;
+    answers_.answer(sums.data(), y.rows, 1, y.rows, room, {y.data, y.rows * y.columns});
   }
 
   ModelInfo info_;

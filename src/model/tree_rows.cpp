@@ -52,6 +52,7 @@ TreeRowsMaker::TreeRowsMaker(const TreeEnsemble& ensemble, const std::vector<std
   }
   in_order_.resize(used.size());
   std::iota(in_order_.begin(), in_order_.end(), 0U);
+  all_columns_ = columns_ == in_order_;
 }
 
 template <class T>
@@ -69,6 +70,24 @@ double TreeRowsMaker::seen(std::size_t input, double value) const {
   const TreeInput& what = inputs_[input];
   return scalar_ == Scalar::float32 ? static_cast<double>(seen_as(what, sets_, static_cast<float>(value)))
                                     : seen_as(what, sets_, value);
+}
+
+bool TreeRowsMaker::make_block(std::span<const double* const> rows, const double* steps,
+                               std::vector<float>& seen, float* block) const {
+  const std::size_t inputs = inputs_.size();
+  seen.resize(rows.size() * inputs);
+  float* to = seen.data();
+  for (const double* const x : rows) {
+    if (steps != nullptr) {
+      for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]] + steps[i]);
+    } else if (all_columns_) {
+      for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[i]);
+    } else {
+      for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]]);
+    }
+    to += inputs;
+  }
+  return kernel_.gather_block(seen.data(), inputs, rows.size(), in_order_.data(), inputs, block);
 }
 
 TreeRows TreeRowsMaker::make(const RowsView& x, std::size_t first, std::size_t count, Buffer& buffer) const {

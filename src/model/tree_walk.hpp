@@ -41,61 +41,33 @@ struct TreeRows {
   double (*exact)(const void* source, std::size_t row, std::size_t input) = nullptr;
 };
 
-/// Splits of complete trees whose threshold is within reach of a row that comes to them, level by level:
-/// slot × block + the row's place in the block.
-struct NearSplits {
-  std::uint32_t* found[kCompleteDepth];  ///< room for as many as trees × block rows, and a block more
-  std::size_t count[kCompleteDepth];
-};
-
-/// A block of rows, and the points around them that differ from a base in one input, for near splits. Inputs
-/// of a row, a base or a last vertex lie at input × block + lane.
-struct BallRows {
-  const double* exact = nullptr;  ///< the rows' coordinates
-  const float* values = nullptr;  ///< the same in the model's type; then of the bases, then of last vertices
-  std::size_t inputs = 0;
-  std::size_t lanes = 0;               ///< rows that are meant; the rest fills up the block
-  std::size_t points = 0;              ///< that every input has
-  std::size_t last = 0;                ///< points of the last vertex
-  bool shifted = false;                ///< every point has a base of its own; else it is the row
-  bool missing = false;                ///< some value is NaN
-  std::size_t ways = 0;                ///< points on either side of the row, at most
-  const std::int32_t* up = nullptr;    ///< numbers of the points above the row, then −1
-  const std::int32_t* down = nullptr;  ///< of those below it
-  bool even = false;  ///< steps are the same for every input, and an input's group is its number
-  const double* base_step = nullptr;    ///< points × inputs: from the row to the base,
-  const double* own_step = nullptr;     ///< and from there to the point
-  const std::int32_t* group = nullptr;  ///< of each input
-  std::size_t groups = 0;
-  std::size_t margins = 0;
-};
-
-/// Points on their way through complete trees. There is room for whole vectors. Points of the group g of lane
-/// l have the sums from ((l × groups + g) × points + point) × margins on, and after those of a block there
-/// are the last vertices'.
-struct Branches {
+/// Complete trees in which a row passes a split whose threshold is within reach: one number for each row and
+/// tree, of the levels of these splits (a bit each, from bit 0), the leaf that the row comes to, the row and
+/// the tree.
+struct NearRows {
+  static constexpr unsigned kLeaf = 8, kRow = 16, kTree = 22;  ///< bits below
+  static constexpr std::size_t kMostRows = 64, kMostTrees = 1024;
+  std::uint32_t* found = nullptr;  ///< room for as many as trees × rows, and a block more
   std::size_t count = 0;
-  std::int32_t* tree = nullptr;      ///< first slot of the tree
-  std::int32_t* position = nullptr;  ///< heap position of the child to begin at; then the pack's leaf
-  std::int32_t* row = nullptr;       ///< where its inputs begin in BallRows::values, and the lane
-  std::int32_t* leaf = nullptr;      ///< the pack's leaf that the row is at
-  std::int32_t* mark = nullptr;      ///< lane × groups + group; block × groups for a last vertex
-  std::int32_t* place = nullptr;     ///< of its sum
+  std::uint32_t first_row = 0;  ///< number of the block's first row
 };
 
-/// Near splits of one level of the trees from `first` on, and what is known of trees and lanes so far: tree
-/// and lane t − first, l at (t − first) × block + l.
-struct NearLevel {
-  const std::uint32_t* found = nullptr;
-  std::size_t count = 0;
-  unsigned level = 0;
+/// Points of one-number values, each of the input that one split on its row's way compares, for complete
+/// trees from `first` on.
+struct TurnLevel {
+  const std::uint32_t* found = nullptr;  ///< of each point: where its row is near, as NearRows has it
+  std::size_t count = 0;                 ///< there is room for a block more
+  unsigned level = 0;                    ///< of the splits
   std::size_t first = 0;
-  const std::int32_t* leaves = nullptr;  ///< from find_near()
-  /// Two of each slot: a point above the row whose own input is the split's has not turned off before if it
-  /// is below the first, one below the row if it is not below the second.
-  const float* bounds = nullptr;
-  std::uint32_t* apart = nullptr;  ///< a bit a point: its base goes another way than the row
-  std::uint32_t* gone = nullptr;   ///< a bit a point of the last vertex: it turned off before
+  const float* splits = nullptr;        ///< four of each slot: threshold, the bits of `input`, two bounds
+  const float* values = nullptr;        ///< what splits compare of the points' bases
+  const std::int32_t* begin = nullptr;  ///< of each point: where those of its base begin, with the lane
+  const float* own = nullptr;           ///< of each point: the value of its own input
+  bool missing = false;                 ///< some value is NaN
+  /// Out: the leaf that the point comes to, counted from the tree's first; −1: it does not turn off here. It
+  /// does if it is on the other side of the threshold than its row, and within the bounds: below the first
+  /// where the row goes left, not below the second where it goes right.
+  std::int32_t* leaf = nullptr;
 };
 
 /// One way of walking trees.
@@ -109,21 +81,16 @@ struct TreeKernel {
   /// first … last − 1.
   void (*walk)(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                std::int64_t* sums);
-  /// Walks one block of rows through complete trees first … last − 1 of one-number thresholds. Adds to sums
-  /// (margin k of lane i: sums[k × block + i]), puts the leaf that lane i reaches in a tree, counted from the
-  /// tree's first, to leaves[(tree − first) × block + i], and lists splits with |x − threshold| <= reach,
-  /// which has a slot a split. Null: this kernel has none, nor the next ones.
+  /// Walks one block of rows through complete trees first … last − 1, NearRows::kMostTrees at most. Adds to
+  /// sums (margin k of lane i: sums[k × block + i]), and lists the trees where |x − threshold| <= reach,
+  /// which has a slot a split: the tree counted from `first`, the leaf from the tree's first. A level may be
+  /// listed for no reason.
   void (*find_near)(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
-                    const TreeRows& rows, std::int64_t* sums, std::int32_t* leaves, NearSplits& near);
-  /// Marks in NearLevel::apart the bases that turn off at near splits.
-  void (*find_apart)(const PackedTrees& trees, const BallRows& rows, const NearLevel& near);
-  /// Takes the points that turn off at near splits, but those whose base did, to their leaves; what is listed
-  /// with the row's own leaf is none. Lists those of last vertices, which are still at the split's child.
-  void (*turn_off)(const PackedTrees& trees, const BallRows& rows, const NearLevel& near, Branches& arrived,
-                   Branches& last);
-  /// Takes points of last vertices from a level to their leaves.
-  void (*descend)(const PackedTrees& trees, unsigned level, const float* values, bool missing,
-                  const Branches& branches);
+                    const TreeRows& rows, std::int64_t* sums, NearRows& near);
+  /// Puts those that have a near split on this level side by side, with as much room; says how many they are.
+  std::size_t (*pick_level)(const NearRows& near, unsigned level, std::uint32_t* picked);
+  /// Takes points that turn off to their leaves. Null: it has no better way than one by one.
+  void (*turn_off)(const PackedTrees& trees, const TurnLevel& points);
 };
 
 extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;

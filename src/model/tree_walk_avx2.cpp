@@ -5,10 +5,22 @@
 namespace harmonia {
 namespace {
 
+// For every set of lanes, a bit each: their numbers, a byte each, in order.
+struct LaneOrders {
+  std::uint64_t of[256] = {};
+  constexpr LaneOrders() {
+    for (unsigned set = 0; set < 256; ++set) {
+      unsigned place = 0;
+      for (std::uint64_t lane = 0; lane < 8; ++lane)
+        if (((set >> lane) & 1U) != 0) of[set] |= lane << (8 * place++);
+    }
+  }
+};
+constexpr LaneOrders kOrders;
+
 // Eight rows at a time. Masks are all ones in the lanes that are meant.
 struct Avx2 {
   static constexpr std::size_t kLanes = 8;
-  static constexpr unsigned kLaneBits = 3;
   static constexpr unsigned kLevelsTogether = 4;
   static constexpr unsigned kSingleFrom = 6;
   using Floats = __m256;
@@ -49,7 +61,6 @@ struct Avx2 {
   static Mask equal(Floats a, Floats b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
   static Mask is_nan(Floats v) { return _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)); }
 
-  static Mask same(Ints a, Ints b) { return _mm256_cmpeq_epi32(a, b); }
   static Mask within(Floats a, Floats b, Floats reach) {
     const Floats distance = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), _mm256_sub_ps(a, b));
     return _mm256_castps_si256(_mm256_cmp_ps(distance, reach, _CMP_LE_OQ));
@@ -57,31 +68,10 @@ struct Avx2 {
   static Floats blend(Mask mask, Floats yes, Floats no) {
     return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(mask));
   }
-  // Numbers of double precision, one a lane.
-  struct Doubles {
-    __m256d low, high;
-  };
-  static Doubles gather(const double* p, Ints at) {
-    // With a mask that leaves none out: for the plain form, GCC warns of its own header.
-    const __m256d none = _mm256_setzero_pd(), all = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
-    return {_mm256_mask_i32gather_pd(none, p, _mm256_castsi256_si128(at), all, 8),
-            _mm256_mask_i32gather_pd(none, p, _mm256_extracti128_si256(at, 1), all, 8)};
-  }
-  static Doubles add(const Doubles& a, const Doubles& b) {
-    return {_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
-  }
-  static Doubles choose(Mask mask, double yes, double no) {
-    const __m256d one = _mm256_set1_pd(yes), other = _mm256_set1_pd(no);
-    const __m256i low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(mask));
-    const __m256i high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(mask, 1));
-    return {_mm256_blendv_pd(other, one, _mm256_castsi256_pd(low)),
-            _mm256_blendv_pd(other, one, _mm256_castsi256_pd(high))};
-  }
-  static Floats single(const Doubles& v) {
-    return _mm256_set_m128(_mm256_cvtpd_ps(v.high), _mm256_cvtpd_ps(v.low));
-  }
-  static Ints subtract(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
+  static Mask same(Ints a, Ints b) { return _mm256_cmpeq_epi32(a, b); }
+  static Mask differ(Mask a, Mask b) { return _mm256_xor_si256(a, b); }
   static Ints both_bits(Ints a, Ints b) { return _mm256_and_si256(a, b); }
+  static Ints subtract(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
   template <unsigned Bits>
   static Ints shift_right(Ints v) {
     return _mm256_srli_epi32(v, Bits);
@@ -89,37 +79,43 @@ struct Avx2 {
   static Ints shift_right_by(Ints v, unsigned bits) {
     return _mm256_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
   }
+  template <unsigned Bits>
+  static Ints shift_left(Ints v) {
+    return _mm256_slli_epi32(v, Bits);
+  }
+  static Ints with_bit(Ints v, Mask mask, std::int32_t bit) {
+    return _mm256_or_si256(v, _mm256_and_si256(mask, _mm256_set1_epi32(bit)));
+  }
   static Mask has_bit(Ints v, std::int32_t bit) {
     const Ints one = _mm256_set1_epi32(bit);
     return _mm256_cmpeq_epi32(_mm256_and_si256(v, one), one);
   }
-  static Mask no_bits(Ints v, Ints bits) {
-    return _mm256_cmpeq_epi32(_mm256_and_si256(v, bits), _mm256_setzero_si256());
-  }
-  static Ints power_of_two(Ints v) { return _mm256_sllv_epi32(_mm256_set1_epi32(1), v); }
-  static Mask differ(Mask a, Mask b) { return _mm256_xor_si256(a, b); }
-  static unsigned bits(Mask mask) {
-    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
-  }
-  static std::size_t count(Mask mask) { return static_cast<std::size_t>(__builtin_popcount(bits(mask))); }
-  // Puts the lanes that are meant side by side.
-  static void compress(std::int32_t* to, Mask mask, Ints v) {
-    append(reinterpret_cast<std::uint32_t*>(to), mask, v);
-  }
-  // Puts the lanes that are meant side by side, and says how many they are.
+  static Mask positive(Ints v) { return _mm256_cmpgt_epi32(v, _mm256_setzero_si256()); }
+  // Puts the lanes that are meant side by side, and says how many they are; a whole vector is written.
   static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
-    auto meant = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
-    if (meant == 0) return 0;
-    std::int32_t each[kLanes];
-    store(each, v);
-    std::size_t count = 0;
-    for (; meant != 0; meant &= meant - 1)
-      to[count++] = static_cast<std::uint32_t>(each[__builtin_ctz(meant)]);
-    return count;
+    const auto meant = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)));
+    const Ints order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kOrders.of[meant])));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permutevar8x32_epi32(v, order));
+    return static_cast<std::size_t>(__builtin_popcount(meant));
   }
 
   static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm256_i32gather_epi32(p, at, 4); }
+
+  // Two numbers that lie side by side, of which the first is number `at` of such pairs.
+  struct Pairs {
+    Floats first;
+    Ints second;
+  };
+  static Pairs gather_pairs(const float* p, Ints at) {
+    const auto* from = reinterpret_cast<const long long*>(p);
+    const Floats low = _mm256_castsi256_ps(_mm256_i32gather_epi64(from, _mm256_castsi256_si128(at), 8));
+    const Floats high = _mm256_castsi256_ps(_mm256_i32gather_epi64(from, _mm256_extracti128_si256(at, 1), 8));
+    // Pairs 0 1 4 5 and 2 3 6 7, then in order.
+    const auto in_order = [](Floats v) { return _mm256_permute4x64_epi64(_mm256_castps_si256(v), 0xd8); };
+    return {_mm256_castsi256_ps(in_order(_mm256_shuffle_ps(low, high, 0x88))),
+            in_order(_mm256_shuffle_ps(low, high, 0xdd))};
+  }
 
   // A tree's slot at `position`, which is on level Level < kSingleFrom: looked up in registers.
   template <unsigned Level>
@@ -179,9 +175,9 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{
-    Avx2::kLanes,        gather_block<Avx2>, walk_any_depth<Avx2>,   find_near_any_depth<Avx2>,
-    find_apart_of<Avx2>, turn_off_of<Avx2>,  descend_any_depth<Avx2>};
+const TreeKernel kAvx2Trees{Avx2::kLanes,         gather_block<Avx2>,
+                            walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
+                            pick_level_of<Avx2>,  turn_off_any<Avx2>};
 
 }  // namespace harmonia
 

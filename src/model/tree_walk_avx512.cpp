@@ -8,8 +8,7 @@ namespace {
 // Sixteen rows at a time.
 struct Avx512 {
   static constexpr std::size_t kLanes = 16;
-  static constexpr unsigned kLaneBits = 4;
-  static constexpr unsigned kLevelsTogether = 3;
+  static constexpr unsigned kLevelsTogether = 4;
   static constexpr unsigned kSingleFrom = kCompleteDepth;
   using Floats = __m512;
   using Ints = __m512i;
@@ -52,32 +51,14 @@ struct Avx512 {
   static Mask equal(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
   static Mask is_nan(Floats v) { return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q); }
 
-  static Mask same(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a, b); }
   static Mask within(Floats a, Floats b, Floats reach) {
     return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(a, b)), reach, _CMP_LE_OQ);
   }
   static Floats blend(Mask mask, Floats yes, Floats no) { return _mm512_mask_blend_ps(mask, no, yes); }
-  // Numbers of double precision, one a lane.
-  struct Doubles {
-    __m512d low, high;
-  };
-  static Doubles gather(const double* p, Ints at) {
-    return {_mm512_i32gather_pd(_mm512_castsi512_si256(at), p, 8),
-            _mm512_i32gather_pd(_mm512_extracti64x4_epi64(at, 1), p, 8)};
-  }
-  static Doubles add(const Doubles& a, const Doubles& b) {
-    return {_mm512_add_pd(a.low, b.low), _mm512_add_pd(a.high, b.high)};
-  }
-  static Doubles choose(Mask mask, double yes, double no) {
-    const __m512d one = _mm512_set1_pd(yes), other = _mm512_set1_pd(no);
-    return {_mm512_mask_blend_pd(static_cast<__mmask8>(mask), other, one),
-            _mm512_mask_blend_pd(static_cast<__mmask8>(mask >> 8), other, one)};
-  }
-  static Floats single(const Doubles& v) {
-    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(v.low)), _mm512_cvtpd_ps(v.high), 1);
-  }
-  static Ints subtract(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
+  static Mask same(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a, b); }
+  static Mask differ(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
   static Ints both_bits(Ints a, Ints b) { return _mm512_and_si512(a, b); }
+  static Ints subtract(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
   template <unsigned Bits>
   static Ints shift_right(Ints v) {
     return _mm512_srli_epi32(v, Bits);
@@ -85,15 +66,15 @@ struct Avx512 {
   static Ints shift_right_by(Ints v, unsigned bits) {
     return _mm512_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
   }
-  static Mask has_bit(Ints v, std::int32_t bit) { return _mm512_test_epi32_mask(v, _mm512_set1_epi32(bit)); }
-  static Mask no_bits(Ints v, Ints bits) { return _mm512_testn_epi32_mask(v, bits); }
-  static Ints power_of_two(Ints v) { return _mm512_sllv_epi32(_mm512_set1_epi32(1), v); }
-  static Mask differ(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
-  static std::size_t count(Mask mask) { return static_cast<std::size_t>(__builtin_popcount(mask)); }
-  // Puts the lanes that are meant side by side; a whole vector is written.
-  static void compress(std::int32_t* to, Mask mask, Ints v) {
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, v));
+  template <unsigned Bits>
+  static Ints shift_left(Ints v) {
+    return _mm512_slli_epi32(v, Bits);
   }
+  static Ints with_bit(Ints v, Mask mask, std::int32_t bit) {
+    return _mm512_mask_or_epi32(v, mask, v, _mm512_set1_epi32(bit));
+  }
+  static Mask has_bit(Ints v, std::int32_t bit) { return _mm512_test_epi32_mask(v, _mm512_set1_epi32(bit)); }
+  static Mask positive(Ints v) { return _mm512_cmpgt_epi32_mask(v, _mm512_setzero_si512()); }
   // Puts the lanes that are meant side by side, and says how many they are; a whole vector is written.
   static std::size_t append(std::uint32_t* to, Mask mask, Ints v) {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(mask, v));
@@ -102,6 +83,20 @@ struct Avx512 {
 
   static Floats gather(const float* p, Ints at) { return _mm512_i32gather_ps(at, p, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm512_i32gather_epi32(at, p, 4); }
+
+  // Two numbers that lie side by side, of which the first is number `at` of such pairs.
+  struct Pairs {
+    Floats first;
+    Ints second;
+  };
+  static Pairs gather_pairs(const float* p, Ints at) {
+    const Ints low = _mm512_i32gather_epi64(_mm512_castsi512_si256(at), p, 8);
+    const Ints high = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), p, 8);
+    const Ints even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const Ints odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+    return {_mm512_castsi512_ps(_mm512_permutex2var_epi32(low, even, high)),
+            _mm512_permutex2var_epi32(low, odd, high)};
+  }
 
   // A tree's slot at `position`, which is on level Level. Up to 64 slots of a level are looked up in
   // registers.
@@ -157,9 +152,9 @@ struct Avx512 {
 
 }  // namespace
 
-const TreeKernel kAvx512Trees{
-    Avx512::kLanes,        gather_block<Avx512>, walk_any_depth<Avx512>,   find_near_any_depth<Avx512>,
-    find_apart_of<Avx512>, turn_off_of<Avx512>,  descend_any_depth<Avx512>};
+const TreeKernel kAvx512Trees{Avx512::kLanes,         gather_block<Avx512>,
+                              walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
+                              pick_level_of<Avx512>,  turn_off_any<Avx512>};
 
 }  // namespace harmonia
 

@@ -56,8 +56,40 @@ void walk(const PackedTrees& trees, std::size_t first, std::size_t last, const T
   }
 }
 
+void find_near(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
+               const TreeRows& rows, std::int64_t* sums, NearRows& near) {
+  const std::size_t slots = std::size_t{1} << trees.depth;
+  for (std::size_t tree = first; tree < last; ++tree) {
+    std::uint32_t levels = 0;
+    std::size_t position = 1;
+    for (unsigned level = 0; level < trees.depth; ++level) {
+      const std::size_t slot = tree * slots + position;
+      const float distance = rows.x[trees.input[slot]] - trees.threshold[slot];
+      if ((distance < 0 ? -distance : distance) <= reach[slot]) levels |= 1U << level;
+      position = 2 * position + (goes_right(trees, slot, rows, 0) ? 1 : 0);
+    }
+    const std::size_t leaf = position - slots;
+    const std::int64_t* value = trees.leaf + (tree * slots + leaf) * trees.leaf_width;
+    for (std::size_t k = 0; k < trees.leaf_width; ++k)
+      sums[trees.leaf_width == 1 ? trees.output : k] += value[k];
+    near.found[near.count] = static_cast<std::uint32_t>((tree - first) << NearRows::kTree) |
+                             (near.first_row << NearRows::kRow) |
+                             static_cast<std::uint32_t>(leaf << NearRows::kLeaf) | levels;
+    if (levels != 0) ++near.count;
+  }
+}
+
+std::size_t pick_level(const NearRows& near, unsigned level, std::uint32_t* picked) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < near.count; ++i) {
+    picked[count] = near.found[i];
+    count += (near.found[i] >> level) & 1U;
+  }
+  return count;
+}
+
 }  // namespace
 
-const TreeKernel kScalarTrees{1, gather_block, walk, nullptr, nullptr, nullptr, nullptr};
+const TreeKernel kScalarTrees{1, gather_block, walk, find_near, pick_level, nullptr};
 
 }  // namespace harmonia

@@ -2,7 +2,7 @@
 
 // The walk over many rows at once, written once for every width. A source that includes it is compiled for
 // one instruction set and gives the operations as V, with two choices: kLevelsTogether (see
-// descend_together) and kSingleFrom (see step_singly). All is in an unnamed namespace, so that nothing
+// values_on) and kSingleFrom (see step_singly). All is in an unnamed namespace, so that nothing
 // compiled for one processor is linked into what runs on another.
 
 #include <immintrin.h>
@@ -20,77 +20,66 @@ constexpr std::size_t kNearBytes = 64 * 1024;  // of rows walked in turn
 // A vector of rows on its way through a tree.
 template <class V>
 struct Chain {
-  const float* lanes;     // the rows' values
-  std::size_t row, tree;  // the first of the rows
-  typename V::Ints at;    // heap positions, slots, at last leaves
-  typename V::Mask tie;   // lanes that met a value equal to the rounded threshold
+  const float* lanes;                          // the rows' values
+  std::size_t row, tree;                       // the first of the rows
+  typename V::Ints at;                         // heap positions, slots, at last leaves
+  typename V::Mask tie;                        // lanes that met a value equal to the rounded threshold
+  typename V::Mask right[V::kLevelsTogether];  // where lanes went on the first levels
 };
 
-// Whether a lane goes right at one split that all lanes are at.
-template <class V, bool Missing, bool Exact>
-typename V::Mask right_at(const PackedTrees& trees, std::size_t slot, const float* lanes,
-                          typename V::Mask& tie) {
-  const auto value = V::load(lanes + trees.input[slot]), threshold = V::broadcast(trees.threshold[slot]);
-  auto right = V::not_less(value, threshold);
-  if constexpr (Missing)
-    right = V::and_not(V::both(V::fill(trees.missing_left[slot]), V::is_nan(value)), right);
-  if constexpr (Exact) tie = V::either(tie, V::equal(value, threshold));
-  return right;
-}
-
-// The first levels: every split of them is compared with all lanes, and the lanes choose. Costs more
-// comparisons than there are steps, and no look-up. A tie (a value that is the threshold, rounded) may be at
-// a split that its lane does not come to.
-template <class V, unsigned Levels, bool Missing, bool Exact>
-typename V::Ints descend_together(const PackedTrees& trees, std::size_t tree_slot, const float* lanes,
-                                  typename V::Mask& tie) {
-  using Mask = typename V::Mask;
-  const auto at = [&](std::size_t heap) {
-    return right_at<V, Missing, Exact>(trees, tree_slot + heap, lanes, tie);
-  };
-  auto position = V::broadcast(1);
-  if constexpr (Levels > 0) {
-    const Mask root = at(1);
-    position = V::child(position, root);
-    if constexpr (Levels > 1) {
-      const Mask second = V::choose(root, at(3), at(2));
-      position = V::child(position, second);
-      if constexpr (Levels > 2) {
-        const Mask third = V::choose(second, V::choose(root, at(7), at(5)), V::choose(root, at(6), at(4)));
-        position = V::child(position, third);
-        if constexpr (Levels > 3) {
-          const Mask low = V::choose(second, V::choose(root, at(14), at(10)), V::choose(root, at(12), at(8)));
-          const Mask high =
-              V::choose(second, V::choose(root, at(15), at(11)), V::choose(root, at(13), at(9)));
-          position = V::child(position, V::choose(third, high, low));
-        }
-      }
-    }
+// The values that lanes compare on a level: every split of it is looked at for all lanes, and the lanes
+// choose by the ways they went, which costs more loads than there are steps, and no look-up. Of the first
+// `Known` of these ways; `path` says the rest.
+template <class V, unsigned Level, unsigned Known = Level>
+[[gnu::always_inline]] inline typename V::Floats values_on(const std::int32_t* inputs, const float* lanes,
+                                                           const typename V::Mask* went_right,
+                                                           std::size_t path = 0) {
+  if constexpr (Known == 0) {
+    return V::load(lanes + inputs[(std::size_t{1} << Level) + path]);
+  } else {
+    constexpr std::size_t kRight = std::size_t{1} << (Level - Known);
+    return V::blend(went_right[Known - 1],
+                    values_on<V, Level, Known - 1>(inputs, lanes, went_right, path + kRight),
+                    values_on<V, Level, Known - 1>(inputs, lanes, went_right, path));
   }
-  return position;
 }
 
-// All ones in lanes that go right, of lanes at different splits.
+// All ones in lanes that go right.
 template <class V, bool Missing, bool Exact>
-typename V::Mask right_of(const float* lanes, typename V::Floats threshold, typename V::Ints input,
+typename V::Mask right_of(typename V::Floats value, typename V::Floats threshold,
                           typename V::Ints missing_left, typename V::Mask& tie) {
-  const auto value = V::gather(lanes, V::add(input, V::lane_numbers()));
   auto right = V::not_less(value, threshold);
   if constexpr (Missing) right = V::and_not(V::both(V::negative(missing_left), V::is_nan(value)), right);
   if constexpr (Exact) tie = V::either(tie, V::equal(value, threshold));
   return right;
 }
 
-// One step of lanes that are at different splits.
+// What lanes compare on a level.
+template <class V, unsigned Level, unsigned Depth>
+[[gnu::always_inline]] inline typename V::Floats value_at(const PackedTrees& trees, const Chain<V>& chain) {
+  const std::int32_t* inputs = trees.input + (chain.tree << Depth);
+  if constexpr (Level < V::kLevelsTogether) {
+    return values_on<V, Level>(inputs, chain.lanes, chain.right);
+  } else {
+    return V::gather(chain.lanes, V::add(V::template slot<Level>(inputs, chain.at), V::lane_numbers()));
+  }
+}
+
+// One step down.
 template <class V, unsigned Level, unsigned Depth, bool Missing, bool Exact>
-void step_apart(const PackedTrees& trees, Chain<V>& chain) {
-  const std::size_t slot = chain.tree << Depth;
+void step(const PackedTrees& trees, Chain<V>& chain, typename V::Floats value, typename V::Floats threshold) {
   auto missing_left = V::broadcast(0);
-  if constexpr (Missing) missing_left = V::template at<Level>(trees.missing_left + slot, chain.at);
-  const auto right = right_of<V, Missing, Exact>(
-      chain.lanes, V::template at<Level>(trees.threshold + slot, chain.at),
-      V::template at<Level>(trees.input + slot, chain.at), missing_left, chain.tie);
+  if constexpr (Missing)
+    missing_left = V::template slot<Level>(trees.missing_left + (chain.tree << Depth), chain.at);
+  const auto right = right_of<V, Missing, Exact>(value, threshold, missing_left, chain.tie);
+  if constexpr (Level + 1 < V::kLevelsTogether) chain.right[Level] = right;
   chain.at = V::child(chain.at, right);
+}
+
+template <class V, unsigned Level, unsigned Depth, bool Missing, bool Exact>
+void step(const PackedTrees& trees, Chain<V>& chain) {
+  const auto threshold = V::template slot<Level>(trees.threshold + (chain.tree << Depth), chain.at);
+  step<V, Level, Depth, Missing, Exact>(trees, chain, value_at<V, Level, Depth>(trees, chain), threshold);
 }
 
 // The last levels, lane by lane: cheaper than to look up three vectors where look-ups are done one by one.
@@ -115,14 +104,15 @@ void step_singly(const PackedTrees& trees, Chain<V>& chain) {
   if constexpr (Exact) chain.tie = V::either(chain.tie, V::negative(V::load(tie)));
 }
 
+// All of them, step by step in turn.
 template <class V, unsigned Level, unsigned Depth, bool Missing, bool Exact, std::size_t N>
-void descend_apart(const PackedTrees& trees, Chain<V> (&chains)[N]) {
+void descend(const PackedTrees& trees, Chain<V> (&chains)[N]) {
   if constexpr (Level < Depth) {
     if constexpr (Level >= V::kSingleFrom) {
       for (Chain<V>& chain : chains) step_singly<V, Level, Depth, Missing, Exact>(trees, chain);
     } else {
-      for (Chain<V>& chain : chains) step_apart<V, Level, Depth, Missing, Exact>(trees, chain);
-      descend_apart<V, Level + 1, Depth, Missing, Exact>(trees, chains);
+      for (Chain<V>& chain : chains) step<V, Level, Depth, Missing, Exact>(trees, chain);
+      descend<V, Level + 1, Depth, Missing, Exact>(trees, chains);
     }
   }
 }
@@ -164,12 +154,8 @@ void settle(const PackedTrees& trees, const TreeRows& rows, Chain<V>& chain) {
 // To the leaves of complete trees, counted from the tree's first.
 template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
 void complete_leaves(const PackedTrees& trees, const TreeRows& rows, Chain<V> (&chains)[N]) {
-  constexpr unsigned kTogether = Depth < V::kLevelsTogether ? Depth : V::kLevelsTogether;
-  for (Chain<V>& chain : chains) {
-    chain.at =
-        descend_together<V, kTogether, Missing, Exact>(trees, chain.tree << Depth, chain.lanes, chain.tie);
-  }
-  descend_apart<V, kTogether, Depth, Missing, Exact>(trees, chains);
+  for (Chain<V>& chain : chains) chain.at = V::broadcast(1);
+  descend<V, 0, Depth, Missing, Exact>(trees, chains);
   for (Chain<V>& chain : chains) {
     if constexpr (Exact) {
       if (V::any(chain.tie)) settle<V>(trees, rows, chain);
@@ -196,8 +182,9 @@ void deep_leaves(const PackedTrees& trees, const TreeRows& rows, Chain<V> (&chai
       auto equal = V::none();
       auto missing_left = V::broadcast(0);
       if constexpr (Missing) missing_left = V::gather(trees.missing_left, chain.at);
-      const auto right = right_of<V, Missing, Exact>(chain.lanes, V::gather(trees.threshold, chain.at),
-                                                     V::gather(trees.input, chain.at), missing_left, equal);
+      const auto right = right_of<V, Missing, Exact>(
+          V::gather(chain.lanes, V::add(V::gather(trees.input, chain.at), V::lane_numbers())),
+          V::gather(trees.threshold, chain.at), missing_left, equal);
       if constexpr (Exact) chain.tie = V::either(chain.tie, V::and_not(arrived, equal));
       chain.at = V::blend(arrived, chain.at, V::next(child[c], right));
       child[c] = V::gather(trees.child, chain.at);
