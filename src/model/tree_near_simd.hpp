@@ -37,8 +37,9 @@ void descend_near(const PackedTrees& trees, const float* reach, NearChain<V> (&c
 }
 
 template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
-void near_trees(const PackedTrees& trees, const float* reach, std::size_t from, std::size_t first,
-                const TreeRows& rows, typename V::Sums& total, std::int64_t* sums, NearRows& near) {
+[[gnu::flatten]] void near_trees(const PackedTrees& trees, const float* reach, std::size_t from,
+                                 std::size_t first, const TreeRows& rows, typename V::Sums& total,
+                                 std::int64_t* sums, NearRows& near) {
   NearChain<V> chains[N];
   for (std::size_t c = 0; c < N; ++c) {
     chains[c].lanes = rows.x;

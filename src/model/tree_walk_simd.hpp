@@ -56,7 +56,7 @@ typename V::Mask right_of(typename V::Floats value, typename V::Floats threshold
 
 // What lanes compare on a level.
 template <class V, unsigned Level, unsigned Depth>
-[[gnu::always_inline]] inline typename V::Floats value_at(const PackedTrees& trees, const Chain<V>& chain) {
+typename V::Floats value_at(const PackedTrees& trees, const Chain<V>& chain) {
   const std::int32_t* inputs = trees.input + (chain.tree << Depth);
   if constexpr (Level < V::kLevelsTogether) {
     return values_on<V, Level>(inputs, chain.lanes, chain.right);
