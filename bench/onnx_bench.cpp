@@ -1,7 +1,7 @@
-// Goal 1 on a real engine: black-box gamma of an ONNX model, against ONNX Runtime itself on the same points, which lie ready in
-// memory, with the same number of threads. The runtime's side is the faster of two ways of using it, each
-// with its best batch: threads that call it side by side, and one caller whose call the runtime spreads over
-// its own threads.
+// Goal 1 on a real engine: black-box gamma of an ONNX model, against ONNX Runtime itself on the same points,
+// which lie ready in memory, with the same number of threads. The runtime's side is the faster of two ways of
+// using it, each with its best batch: threads that call it side by side, and one caller whose call the
+// runtime spreads over its own threads.
 
 #include <filesystem>
 #include <memory>
