@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup build program torch test test-release test-asan test-tsan fuzz demo demo-functions bench bench-goals format check-format tidy clean
+.PHONY: help setup build program torch test test-release test-asan test-tsan fuzz demo demo-functions bench bench-goals bench-cost format check-format tidy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s%s\n", $$1, $$2}' Makefile
@@ -67,15 +67,24 @@ bench: build ## run the benchmarks
 	@[ ! -x build/bench/torch_bench ] || /usr/bin/python3 bench/torch_models.py build/bench/models
 	@for program in build/bench/*_bench; do if [ -x "$$program" ]; then echo "== $$program"; "$$program" || exit 1; fi; done
 
-# Goals 1 to 10: the black box, trees, dense networks, normals, memory.
-goal_programs = black_box tree dense normals memory
-bench-goals: build ## measure the goals of docs/performance.md: goal, ratio, pass or short
-	@venv=$$(scripts/setup.sh --venv) && "$$venv/bin/python" bench/tree_models.py build/bench/models
-	@set -eo pipefail; out=build/bench/goals.txt; : > $$out; \
-	  for name in $(goal_programs); do echo "== $${name}_bench"; build/bench/$${name}_bench | tee -a $$out; done; \
-	  venv=$$(scripts/setup.sh --venv); package=$$(scripts/wheel.sh "$$venv/bin/python"); echo "== tree_python.py"; \
-	  PYTHONPATH=$$package "$$venv/bin/python" bench/tree_python.py build/bench/models | tee -a $$out; \
-	  echo; grep -E '^ *[0-9]+ .* (pass|short)$$' $$out | sort -n -s -k 1,1
+# Goals 1 to 10: the black box, trees, dense networks, normals, memory. A wrong answer ends it.
+goal_programs = black_box_bench onnx_bench tree_bench dense_bench normals_bench memory_bench
+bench-goals: ## measure the goals of docs/performance.md: goal, ratio, pass or short; some four minutes
+	@$(configure)
+	cmake --build build --parallel $(JOBS) --target $(goal_programs)
+	@set -eo pipefail; venv=$$(scripts/setup.sh --venv); models=build/bench/models; \
+	  "$$venv/bin/python" bench/tree_models.py $$models; \
+	  [ -e $$models/network.onnx ] || "$$venv/bin/python" bench/onnx_models.py $$models; \
+	  package=$$(scripts/wheel.sh "$$venv/bin/python"); out=build/bench/goals.txt; : > $$out; \
+	  for name in $(goal_programs); do echo "== $$name"; build/bench/$$name | tee -a $$out; done; \
+	  echo "== tree_python.py"; PYTHONPATH=$$package "$$venv/bin/python" bench/tree_python.py $$models | tee -a $$out; \
+	  echo; "$$venv/bin/python" bench/goals.py $$out build/bench/goals.csv
+
+bench-cost: ## measure what gamma costs against features, trees, depth and radius, and draw docs/cost.svg; some four minutes
+	@$(configure)
+	cmake --build build --parallel $(JOBS) --target cost_bench
+	@set -eo pipefail; venv=$$(scripts/setup.sh --venv); cost=build/bench/cost; "$$venv/bin/python" bench/cost_models.py $$cost; \
+	  build/bench/cost_bench $$cost | tee $$cost/cost.csv; "$$venv/bin/python" bench/plot_cost.py $$cost/cost.csv docs/cost.svg
 
 format: ## put all C++ into form
 	scripts/format.sh

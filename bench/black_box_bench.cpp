@@ -1,9 +1,8 @@
-// Goal 1: gamma of a model that is only asked for answers, against the model itself on the same points, which
-// lie ready in memory in batches of the same sizes.
+// Goal 1: gamma of a model that is only asked for answers, against the model itself on as many points of the
+// same balls, which lie ready in memory, in batches of the same sizes.
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,6 +20,8 @@ namespace {
 
 constexpr double kGoal = 0.97;
 constexpr double kRadius = 0.1;
+constexpr double kMicroseconds = 60'000;  // of the model alone, in most cases
+constexpr int kRepeats = 9;
 constexpr std::size_t kKeptBytes = std::size_t{32} << 20;  // of the points that lie ready
 
 // Halves its distance to x_0² a fixed number of times: a cost that does not depend on the number of features.
@@ -81,37 +82,43 @@ class Network final : public Model {
   std::vector<float> out_;
 };
 
-// Answers as another model does, and remembers what it was asked: every answer, the size of every batch, and
-// as many batches of points as fit into kKeptBytes.
+// Answers as another model does, and remembers what it was asked: the answers if wanted, the size of every
+// batch, and the first of the points, as many as fit into kKeptBytes, or two batches.
 template <class T>
 class Recorder final : public Model {
  public:
-  explicit Recorder(const Model& model) : model_(model) {}
+  explicit Recorder(const Model& model, bool answers_wanted = false)
+      : model_(model), answers_wanted_(answers_wanted) {}
   const ModelInfo& info() const override { return model_.info(); }
   void evaluate(RowsView x, MutableRowsView y) const override {
     model_.evaluate(x, y);
     const std::lock_guard lock(mutex_);
     const auto points = x.as<T>();
     sizes.push_back(points.rows);
+    largest = std::max(largest, points.rows);
     total += points.rows;
-    if (answers_wanted) answers.insert(answers.end(), y.data, y.data + y.rows);
-    kept_bytes_ += points.rows * points.columns * sizeof(T);
-    // Two at least: one for each thread.
-    if (kept.size() >= 2 && kept_bytes_ > kKeptBytes) return;
-    kept.emplace_back(points.rows, points.columns);
-    std::copy(points.data, points.data + points.rows * points.columns, kept.back().view().data);
+    if (answers_wanted_) answers.insert(answers.end(), y.data, y.data + y.rows);
+    const std::size_t fit = kKeptBytes / (points.columns * sizeof(T));
+    for (std::size_t i = 0; i < points.rows && kept_rows() < std::max(fit, 2 * largest); ++i)
+      kept.insert(kept.end(), points.row(i), points.row(i) + points.columns);
+  }
+  std::size_t kept_rows() const { return kept.size() / info().inputs; }
+  /// So many of the points, others for every i.
+  MatrixView<const T> some(std::size_t i, std::size_t count) const {
+    const std::size_t first = i * count % (kept_rows() - count + 1);
+    return {kept.data() + first * info().inputs, count, info().inputs};
   }
 
-  bool answers_wanted = false;
   mutable std::vector<std::size_t> sizes;
-  mutable std::vector<Matrix<T>> kept;
+  mutable std::vector<T> kept;
   mutable std::vector<double> answers;
   mutable std::uint64_t total = 0;
+  mutable std::size_t largest = 0;
 
  private:
   const Model& model_;
+  bool answers_wanted_;
   mutable std::mutex mutex_;
-  mutable std::size_t kept_bytes_ = 0;
 };
 
 struct Case {
@@ -121,8 +128,7 @@ struct Case {
   std::uint64_t sample = 0;
   double precision = 0;
   std::size_t rows = 1;
-  std::size_t batch = 0;
-  int repeats = 7;
+  int repeats = kRepeats;
 };
 
 Matrix<double> uniform_rows(std::size_t rows, std::size_t inputs) {
@@ -142,7 +148,6 @@ GammaOptions options_of(const Case& what) {
   options.sample = what.sample;
   options.precision = what.precision;
   options.floor = what.precision > 0 ? 1e-12 : 0;
-  options.batch = what.batch;
   return options;
 }
 
@@ -158,8 +163,7 @@ std::vector<double> measure(const Model& model, MatrixView<const double> x, cons
 // One row on one thread: its points come in order, and its gamma is the plain mean of their answers.
 template <class T>
 void check(const Case& what, MatrixView<const double> x) {
-  Recorder<T> recorder(*what.model);
-  recorder.answers_wanted = true;
+  Recorder<T> recorder(*what.model, true);
   const double found = measure(recorder, x.slice(0, 1), what, 1).front();
   const std::vector<double>& answers = recorder.answers;
   long double sum = 0, size = 0;
@@ -171,22 +175,19 @@ void check(const Case& what, MatrixView<const double> x) {
   require(std::abs(static_cast<long double>(found) - expected) <= 1e-13L * size,
           fmt::format("{}: gamma {}; the mean of the answers is {}", what.name, found,
                       static_cast<double>(expected)));
-  std::size_t point = 0;
-  for (const Matrix<T>& batch : recorder.kept) {
-    std::vector<double> again(batch.rows());
-    what.model->evaluate(batch.view(), {again.data(), again.size(), 1});
-    for (std::size_t i = 0; i < batch.rows(); ++i, ++point) {
-      double square = 0;
-      for (std::size_t j = 0; j < x.columns; ++j) {
-        const double step = static_cast<double>(batch.row(i)[j]) - x.row(0)[j];
-        square += step * step;
-      }
-      const double radius = point == 0 ? 0 : kRadius;
-      require(std::abs(std::sqrt(square) - radius) < 1e-5 * kRadius,
-              fmt::format("{}: point {} is {} from the row", what.name, point, std::sqrt(square)));
-      require(again[i] == answers[point],
-              fmt::format("{}: point {} is answered in two ways", what.name, point));
+  const MatrixView<const T> points = recorder.some(0, recorder.kept_rows());
+  std::vector<double> again(points.rows);
+  what.model->evaluate(points, {again.data(), again.size(), 1});
+  for (std::size_t i = 0; i < points.rows; ++i) {
+    double square = 0;
+    for (std::size_t j = 0; j < x.columns; ++j) {
+      const double step = static_cast<double>(points.row(i)[j]) - x.row(0)[j];
+      square += step * step;
     }
+    const double radius = i == 0 ? 0 : kRadius;
+    require(std::abs(std::sqrt(square) - radius) < 1e-5 * kRadius,
+            fmt::format("{}: point {} is {} from the row", what.name, i, std::sqrt(square)));
+    require(again[i] == answers[i], fmt::format("{}: point {} is answered in two ways", what.name, i));
   }
 }
 
@@ -198,19 +199,12 @@ void compare(const Case& what, Goals& goals) {
   for (const std::size_t threads : {1, 2}) {
     Recorder<T> recorder(model);
     const std::vector<double> expected = measure(recorder, x.view(), what, threads);
-    std::map<std::size_t, std::vector<const Matrix<T>*>> of_size;
-    for (const Matrix<T>& batch : recorder.kept) of_size[batch.rows()].push_back(&batch);
     ThreadPool pool(threads);
-    std::vector<std::vector<double>> answers(threads, std::vector<double>(recorder.kept.front().rows()));
+    std::vector<std::vector<double>> answers(threads, std::vector<double>(recorder.largest));
     const auto raw = [&] {
       pool.run(recorder.sizes.size(), [&](std::size_t worker, std::size_t i) {
-        // A batch of that size, or the first rows of a larger one.
-        auto same = of_size.lower_bound(recorder.sizes[i]);
-        if (same == of_size.end()) --same;
-        const Matrix<T>& points = *same->second[i % same->second.size()];
-        const std::size_t count = std::min(points.rows(), recorder.sizes[i]);
-        answers[worker].resize(std::max(answers[worker].size(), count));
-        model.evaluate(points.view().slice(0, count), {answers[worker].data(), count, 1});
+        const std::size_t count = recorder.sizes[i];
+        model.evaluate(recorder.some(i, count), {answers[worker].data(), count, 1});
       });
     };
     const auto ours = [&] { require(measure(model, x.view(), what, threads) == expected, what.name); };
@@ -223,7 +217,9 @@ void compare(const Case& what, Goals& goals) {
                each * time.ours.processor, each * (time.ours.processor - time.theirs.processor), ratio,
                processor_ratio);
     std::fflush(stdout);
-    goals.at_least(fmt::format("{}, {} thread{}", what.name, threads, threads == 1 ? "" : "s"), kGoal, ratio);
+    // One thread waits for nobody, and its processor time does not tell of others on the machine.
+    goals.at_least(fmt::format("{}, {} thread{}", what.name, threads, threads == 1 ? "" : "s"), kGoal,
+                   threads == 1 ? processor_ratio : ratio);
   }
 }
 
@@ -254,70 +250,53 @@ void compare_all(const std::string& only) {
   };
   for (const double cost : {2.0, 10.0}) {
     const std::size_t steps = steps_of(cost);
+    const auto points = static_cast<std::size_t>(kMicroseconds / cost);
     for (const std::size_t n : {2, 10, 100, 1000, 100'000, 1'000'000}) {
       // A row of a million numbers is not read in 2 µs: only a whole ball has points enough to hide that it
-      // was.
+      // was. That of a million takes minutes, and is measured only where it is asked for.
       if (n > 1000 && cost > 2) continue;
+      if (n > 100'000 && only.empty()) continue;
       const Busy model(n, steps);
-      const std::size_t rows =
-          std::max<std::size_t>(1, static_cast<std::size_t>(200000 / cost) / (2 * n + 3));
-      const int repeats = n < 100'000 ? 6 : 2;
+      const int repeats = n < 100'000 ? kRepeats : 3;
       for (const char* ball : {"simplex+anti", "cross"}) {
         run({.name = fmt::format("{} us, n = {}, {}", cost, n, ball),
              .model = &model,
              .ball = ball,
-             .rows = rows,
+             .rows = std::max<std::size_t>(1, points / (2 * n + 3)),
              .repeats = repeats});
       }
       if (n < 100 || n > 1000) continue;
-      const std::size_t sampled_rows = static_cast<std::size_t>(200000 / cost) / 129 + 1;
       run({.name = fmt::format("{} us, n = {}, cross, sample 64", cost, n),
            .model = &model,
            .ball = "cross",
            .sample = 64,
-           .rows = sampled_rows,
-           .repeats = 6});
+           .rows = points / 129 + 1});
       run({.name = fmt::format("{} us, n = {}, simplex+anti, precision 0.2", cost, n),
            .model = &model,
            .precision = 0.2,
-           .rows = sampled_rows,
-           .repeats = 6});
+           .rows = points / 129 + 1});
     }
   }
   const Network network(100, 192);
   for (const char* ball : {"simplex+anti", "cross"}) {
-    run({.name = fmt::format("network 100-192-1, {}", ball),
-         .model = &network,
-         .ball = ball,
-         .rows = 300,
-         .repeats = 6});
+    run({.name = fmt::format("network 100-192-1, {}", ball), .model = &network, .ball = ball, .rows = 50});
   }
   run({.name = "network 100-192-1, cross, sample 32",
        .model = &network,
        .ball = "cross",
        .sample = 32,
-       .rows = 900,
-       .repeats = 6});
-  run({.name = "network 100-192-1, precision 0.2",
-       .model = &network,
-       .precision = 0.2,
-       .rows = 300,
-       .repeats = 6});
+       .rows = 150});
+  run({.name = "network 100-192-1, precision 0.2", .model = &network, .precision = 0.2, .rows = 50});
   const auto wide = make_function_model("f2", 100'000);
   run({.name = "f2, n = 100000, cross, sample 1024", .model = wide.get(), .ball = "cross", .sample = 1024});
   const auto widest = make_function_model("f2", 1'000'000);
-  run({.name = "f2, n = 1000000, simplex+anti, sample 512",
-       .model = widest.get(),
-       .sample = 512,
-       .batch = 8,
-       .repeats = 2});
-  run({.name = "f2, n = 1000000, cross, sample 1024",
-       .model = widest.get(),
-       .ball = "cross",
-       .sample = 1024,
-       .rows = 4,
-       .batch = 8,
-       .repeats = 2});
+  for (const char* ball : {"simplex+anti", "cross"}) {
+    run({.name = fmt::format("f2, n = 1000000, {}, sample 256", ball),
+         .model = widest.get(),
+         .ball = ball,
+         .sample = 256,
+         .repeats = 3});
+  }
   goals.print();
 }
 

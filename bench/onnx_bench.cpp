@@ -1,7 +1,7 @@
-// Black-box gamma of an ONNX model, against ONNX Runtime itself on the same points, which lie ready in
-// memory, with the same number of threads. The runtime's side is the faster of two ways of using it, each
-// with its best batch: threads that call it side by side, and one caller whose call the runtime spreads over
-// its own threads.
+// Goal 1 on a real engine: black-box gamma of an ONNX model, against ONNX Runtime itself on the same points,
+// which lie ready in memory, with the same number of threads. The runtime's side is the faster of two ways of
+// using it, each with its best batch: threads that call it side by side, and one caller whose call the
+// runtime spreads over its own threads.
 
 #include <filesystem>
 #include <memory>
@@ -17,7 +17,7 @@
 namespace harmonia::bench {
 namespace {
 
-constexpr double kGoal = 0.95;
+constexpr double kGoal = 0.97;
 constexpr double kRadius = 0.1;
 constexpr int kRepeats = 4;
 
@@ -27,7 +27,9 @@ struct Case {
 };
 
 void compare(const Case& what, std::size_t threads, Goals& goals) {
-  const auto model = open_onnx_model(what.file, {}, {});
+  ModelOptions points_alone;
+  points_alone.fast_path = false;
+  const auto model = open_onnx_model(what.file, points_alone, {});
   const std::size_t n = model->info().inputs, k = model->info().outputs;
   const Matrix<double> rows = random_rows(what.rows, n);
   Matrix<float> points = cross_points(rows, kRadius), answers(points.rows(), k);
@@ -87,10 +89,10 @@ int main() {
         folder, folder);
     return 1;
   }
-  Goals goals;
+  Goals goals(1);
   for (const std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
-    compare({"network 784-1568-1568-10", folder + "/network.onnx", 3}, threads, goals);
-    compare({"500 trees, 100 features", folder + "/trees.onnx", 100}, threads, goals);
+    compare({"ONNX network 784-1568-1568-10", folder + "/network.onnx", 3}, threads, goals);
+    compare({"ONNX, 500 trees, 100 features", folder + "/trees.onnx", 100}, threads, goals);
   }
   goals.print();
 }
