@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace harmonia {
 namespace {
@@ -48,9 +49,9 @@ std::vector<double> scales_of(const Ball& ball, const TreeRowsMaker& rows) {
   return scales;
 }
 
-class TreeBallAsker final : public BallAsker {
+class BlockWalker final : public TreeBallWalker {
  public:
-  TreeBallAsker(const TreeBalls& path, const Ball& ball)
+  BlockWalker(const TreeBalls& path, const Ball& ball)
       : path_(path),
         block_(path.kernel.block),
         margins_(path.answers.margins()),
@@ -58,14 +59,13 @@ class TreeBallAsker final : public BallAsker {
         vectors_(fixed_steps(ball) && std::ranges::any_of(path.packs, &TreeBalls::Pack::vectors)),
         scales_(vectors_ ? scales_of(ball, path.rows) : std::vector<double>{}),
         centre_(margins_ * block_),
-        marks_(block_ * path.columns.size() + 1),
-        room_(margins_) {
+        marks_(block_ * path.columns.size() + 1) {
     if (vectors_) find_reach(ball.options().radius);
     even_ = ball.plain();
     for (std::size_t i = 0; i < inputs_; ++i) even_ &= path.group[i] == static_cast<std::int32_t>(i);
   }
 
-  void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
+  void walk(std::span<const RowBall* const> rows, const Take& take) override {
     // Rows with as many moved features have the same steps, and go together.
     order_.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) order_[i] = i;
@@ -77,7 +77,7 @@ class TreeBallAsker final : public BallAsker {
       for (; end < order_.size() && end - first < block_ && rows[order_[end]]->moved() == moved; ++end)
         lanes_.push_back(rows[order_[end]]);
       walk_block();
-      for (std::size_t lane = 0; first < end; ++first, ++lane) answer(lane, answers[order_[first]]);
+      for (std::size_t lane = 0; first < end; ++first, ++lane) give(lane, order_[first], take);
     }
   }
 
@@ -412,51 +412,24 @@ class TreeBallAsker final : public BallAsker {
     }
   }
 
-  // -- from sums to answers ------------------------------------------------------------------------------
+  // -- a lane's sums ---------------------------------------------------------------------------------------
 
-  void answer_to(const std::int64_t* sums, std::size_t stride, std::span<double> out) {
-    path_.answers.answer(sums, stride, room_, out);
-  }
-
-  // The answer of sums that are more than those of the row by what is in the table.
-  void answer_at(std::size_t place, std::size_t lane, std::span<double> out) {
-    for (std::size_t k = 0; k < margins_; ++k) sum_[k] = centre_[k * block_ + lane] + table_[place + k];
-    answer_to(sum_.data(), 1, out);
-  }
-
-  void answer(std::size_t lane, BallAnswer& answer) {
-    const RowBall& ball = *lanes_[lane];
-    const std::size_t outputs = path_.outputs, points = ball.shape().points();
-    sum_.resize(margins_);
-    answer.centre.resize(outputs);
-    answer_to(centre_.data() + lane, block_, answer.centre);
-    answer.units.clear();
-    answer.changed.clear();
-    answer.base.resize(points * outputs);
-    answer.last.resize(points_.last.size() * outputs);
-    if (ball.moved() == 0) return;
-    for (std::size_t p = 0; p < points; ++p)
-      answer_at(base_place(lane, p), lane, std::span(answer.base).subspan(p * outputs, outputs));
-    for (std::size_t p = 0; p < points_.last.size(); ++p)
-      answer_at(last_place(lane, p), lane, std::span(answer.last).subspan(p * outputs, outputs));
+  // Gives them, and none is in the table any more.
+  void give(std::size_t lane, std::size_t row, const Take& take) {
     find_marked(lane);
-    answer.units.reserve(marked_.size() * own_points() / points);
-    answer.changed.resize(marked_.size() * own_points() * outputs);
-    std::uint64_t feature = 0;
-    std::span<double> changed(answer.changed);
-    for (const std::size_t group : marked_) {
-      const std::size_t column = path_.columns[group];
-      if (ball.moved() == ball.x().size()) {
-        feature = column;
-      } else {
-        while (ball.column(feature) != column) ++feature;
-      }
-      // The units of one feature, one or (one-hot) two.
-      for (std::size_t u = 0; u < own_points() / points; ++u)
-        answer.units.push_back(feature * (own_points() / points) + u);
-      answer_feature(lane, group, changed.first(own_points() * outputs));
-      changed = changed.subspan(own_points() * outputs);
-    }
+    take(row, {.margins = margins_,
+               .own_points = own_points(),
+               .last_points = points_.last.size(),
+               .centre = centre_.data() + lane,
+               .stride = block_,
+               .base = table_.data() + base_place(lane, 0),
+               .last = table_.data() + last_place(lane, 0),
+               .own = table_.data() + own_place(lane, 0, 0),
+               .columns = path_.columns.data(),
+               .told = marked_});
+    for (const std::size_t group : marked_)
+      std::fill_n(table_.begin() + static_cast<std::ptrdiff_t>(own_place(lane, group, 0)),
+                  own_points() * margins_, 0);
   }
 
   // Takes off a lane's marks. They are bytes of 0 or 1, eight to a word, the first one lowest.
@@ -473,20 +446,6 @@ class TreeBallAsker final : public BallAsker {
     std::memset(marks, 0, groups);
   }
 
-  // The points of one feature, and none of them in the table any more.
-  void answer_feature(std::size_t lane, std::size_t group, std::span<double> out) {
-    const std::int64_t* const centre = centre_.data() + lane;
-    const std::int64_t* base = table_.data() + base_place(lane, 0);
-    std::int64_t* own = table_.data() + own_place(lane, group, 0);
-    for (std::size_t p = 0; p < own_points(); ++p, own += margins_, base += margins_) {
-      for (std::size_t k = 0; k < margins_; ++k) {
-        sum_[k] = centre[k * block_] + base[k] + own[k];
-        own[k] = 0;
-      }
-      answer_to(sum_.data(), 1, out.subspan(p * path_.outputs, path_.outputs));
-    }
-  }
-
   struct Turned {
     std::size_t column, group;
     std::int64_t leaf;
@@ -501,10 +460,10 @@ class TreeBallAsker final : public BallAsker {
   std::vector<const RowBall*> lanes_;
   std::vector<const double*> from_;
   std::vector<std::size_t> order_, marked_;
-  std::vector<std::int64_t> centre_, table_, sum_;
+  std::vector<std::int64_t> centre_, table_;
   std::vector<unsigned char> marks_;  // of each lane and column: points of it are in the table
   std::vector<Turned> turned_;
-  std::vector<double> exact_, base_steps_, own_steps_, room_;
+  std::vector<double> exact_, base_steps_, own_steps_;
   std::vector<float>
       values_;  // of the rows, of the bases of own points if they are shifted, of last vertices
   bool missing_ = false, infinite_ = false, even_ = false;
@@ -513,6 +472,23 @@ class TreeBallAsker final : public BallAsker {
   std::vector<std::uint32_t> gone_, apart_;  // of each tree and lane, a bit a point
   std::vector<std::int32_t> up_, down_;      // see BallRows
   Turning arrived_, last_;
+};
+
+// Answers what a walker sums up.
+class TreeBallAsker final : public BallAsker {
+ public:
+  TreeBallAsker(const TreeBalls& path, std::unique_ptr<TreeBallWalker> walker)
+      : walker_(std::move(walker)), answerer_(path.answers, path.outputs) {}
+
+  void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
+    walker_->walk(rows, [&](std::size_t row, const BallSumsView& sums) {
+      answerer_.answer(*rows[row], sums, answers[row]);
+    });
+  }
+
+ private:
+  std::unique_ptr<TreeBallWalker> walker_;
+  BallAnswerer answerer_;
 };
 
 // Complete trees whose every split can be walked in vectors.
@@ -573,11 +549,20 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
 
 std::string TreeBalls::name() const { return "trees"; }
 
-std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+bool TreeBalls::answers_ball(const Ball& ball) {
+  return ball.options().one_coordinate() && 2 * ball.shape(1).points() <= kMostPoints;
+}
+
+std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
+  if (!answers_ball(ball)) return nullptr;
   const std::size_t points = 2 * ball.shape(1).points();
-  if (!ball.options().one_coordinate() || points > kMostPoints) return nullptr;
   if (columns.size() > kMostSums / (kernel.block * points * answers.margins())) return nullptr;
-  return std::make_unique<TreeBallAsker>(*this, ball);
+  return std::make_unique<BlockWalker>(*this, ball);
+}
+
+std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+  auto walks = walker(ball);
+  return walks ? std::make_unique<TreeBallAsker>(*this, std::move(walks)) : nullptr;
 }
 
 }  // namespace harmonia
