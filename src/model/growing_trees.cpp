@@ -156,7 +156,8 @@ class GrowingAsker final : public BallAsker {
 
   void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
     kept_->find(rows, found_);
-    walked_in_full_.assign(rows.size(), {});
+    walked_in_full_.clear();
+    if (std::ranges::count(found_, nullptr) > 0) walked_in_full_.resize(rows.size());
     bytes_.clear();
     order_.clear();
     for (std::size_t i = 0; i < rows.size(); ++i) {

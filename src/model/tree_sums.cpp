@@ -90,18 +90,19 @@ std::size_t BallSums::bytes() const {
          bytes_of(columns_) + bytes_of(told_);
 }
 
-// What has more than the row by `more`.
-void BallAnswerer::answer_more(const BallSumsView& sums, const std::int64_t* more, std::span<double> out) {
-  for (std::size_t k = 0; k < sums.margins; ++k) sum_[k] = sums.centre[k * sums.stride] + more[k];
-  answers_.answer(sum_.data(), 1, room_, out);
+// Answers the sums in taken_, one point after another.
+void BallAnswerer::answer_taken(std::span<double> out) {
+  const std::size_t margins = room_.size();
+  for (std::size_t at = 0; at < taken_.size(); at += margins, out = out.subspan(outputs_))
+    answers_.answer(taken_.data() + at, 1, room_, out.first(outputs_));
 }
 
-void BallAnswerer::answer_column(const BallSumsView& sums, const std::int64_t* own, std::span<double> out) {
-  const std::int64_t* base = sums.base;
-  for (std::size_t p = 0; p < sums.own_points; ++p, own += sums.margins, base += sums.margins) {
-    for (std::size_t k = 0; k < sums.margins; ++k) sum_[k] = sums.centre[k * sums.stride] + base[k] + own[k];
-    answers_.answer(sum_.data(), 1, room_, out.subspan(p * outputs_, outputs_));
-  }
+// Answers so many points that have more than the row by `more`.
+void BallAnswerer::answer_more(const BallSumsView& sums, const std::int64_t* more, std::span<double> out) {
+  taken_.resize(out.size() / outputs_ * sums.margins);
+  for (std::size_t at = 0; at < taken_.size(); ++at)
+    taken_[at] = sums.centre[at % sums.margins * sums.stride] + more[at];
+  answer_taken(out);
 }
 
 void BallAnswerer::answer(const RowBall& ball, const BallSumsView& sums, BallAnswer& answer) {
@@ -114,15 +115,16 @@ void BallAnswerer::answer(const RowBall& ball, const BallSumsView& sums, BallAns
   answer.base.resize(points * outputs_);
   answer.last.resize(sums.last_points * outputs_);
   if (ball.moved() == 0) return;
-  for (std::size_t p = 0; p < points; ++p)
-    answer_more(sums, sums.base + p * sums.margins, std::span(answer.base).subspan(p * outputs_, outputs_));
-  for (std::size_t p = 0; p < sums.last_points; ++p)
-    answer_more(sums, sums.last + p * sums.margins, std::span(answer.last).subspan(p * outputs_, outputs_));
+  answer_more(sums, sums.base, answer.base);
+  answer_more(sums, sums.last, answer.last);
   const std::size_t units = sums.own_points / points;  // of one feature: one or (one-hot) two
   answer.units.reserve(sums.told.size() * units);
-  answer.changed.resize(sums.told.size() * sums.own_points * outputs_);
+  base_.resize(each);
+  for (std::size_t at = 0; at < each; ++at)
+    base_[at] = sums.centre[at % sums.margins * sums.stride] + sums.base[at];
+  taken_.resize(sums.told.size() * each);
+  std::int64_t* taken = taken_.data();
   std::uint64_t feature = 0;
-  std::span<double> changed(answer.changed);
   for (const std::size_t told : sums.told) {
     const std::size_t column = sums.columns[told];
     if (ball.moved() == ball.x().size()) {
@@ -131,9 +133,11 @@ void BallAnswerer::answer(const RowBall& ball, const BallSumsView& sums, BallAns
       while (ball.column(feature) != column) ++feature;
     }
     for (std::size_t u = 0; u < units; ++u) answer.units.push_back(feature * units + u);
-    answer_column(sums, sums.own + told * each, changed.first(sums.own_points * outputs_));
-    changed = changed.subspan(sums.own_points * outputs_);
+    const std::int64_t* const own = sums.own + told * each;
+    for (std::size_t at = 0; at < each; ++at) *taken++ = base_[at] + own[at];
   }
+  answer.changed.resize(sums.told.size() * sums.own_points * outputs_);
+  answer_taken(answer.changed);
 }
 
 }  // namespace harmonia

@@ -49,18 +49,18 @@ class BallAnswerer {
  public:
   /// Keeps a reference. `outputs`: of the model.
   BallAnswerer(const TreeAnswers& answers, std::size_t outputs)
-      : answers_(answers), outputs_(outputs), room_(answers.margins()), sum_(answers.margins()) {}
+      : answers_(answers), outputs_(outputs), room_(answers.margins()) {}
 
   void answer(const RowBall& ball, const BallSumsView& sums, BallAnswer& answer);
 
  private:
   void answer_more(const BallSumsView& sums, const std::int64_t* more, std::span<double> out);
-  void answer_column(const BallSumsView& sums, const std::int64_t* own, std::span<double> out);
+  void answer_taken(std::span<double> out);
 
   const TreeAnswers& answers_;
   std::size_t outputs_;
   std::vector<double> room_;
-  std::vector<std::int64_t> sum_;
+  std::vector<std::int64_t> taken_, base_;  // sums of points, and of the bases of a column's points
 };
 
 }  // namespace harmonia
