@@ -59,6 +59,14 @@ class XgboostRounds(xgb.callback.TrainingCallback):
         return False
 
 
+class LightgbmRounds:
+    def __init__(self, timed_rounds):
+        self.timed = timed_rounds
+
+    def __call__(self, environment):
+        self.timed.round(environment.model)
+
+
 def train_xgboost(x, y, rounds, callbacks):
     parameters = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "nthread": 1}
     xgb.train(parameters, xgb.DMatrix(x, y), rounds, callbacks=callbacks)
@@ -94,9 +102,8 @@ def main(rounds=500, rows=2000, features=100):
     report("XGBoost", functools.partial(train_xgboost, x, y), GammaCallback(watched, **OPTIONS),
            XgboostRounds(timed_rounds), rounds, timed_rounds)
     timed_rounds = Timed("lightgbm", watched, lambda booster, z: booster.predict(z, num_threads=1))
-    timed_lightgbm = timed_rounds
     report("LightGBM", functools.partial(train_lightgbm, x, y), gamma_callback(watched, **OPTIONS),
-           lambda environment: timed_lightgbm.round(environment.model), rounds, timed_rounds)
+           LightgbmRounds(timed_rounds), rounds, timed_rounds)
 
 
 if __name__ == "__main__":

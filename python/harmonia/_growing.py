@@ -32,6 +32,8 @@ class GrowingBooster:
 
     def look(self, booster: Any) -> Any:
         """What to measure for the booster as it is now: this, or the booster itself if it cannot be read in parts."""
+        if self.library == "lightgbm" and booster.best_iteration > 0:  # then it has no trees but those up to that one
+            return booster
         if booster is not self.booster:
             self.forget()
         self.booster = booster
@@ -75,8 +77,6 @@ class GrowingBooster:
             if json.loads(self.booster.save_config())["learner"]["gradient_booster"]["name"] != "gbtree":
                 return None
             return bytes(self.booster[first:last].save_raw("ubj"))
-        if self.booster.best_iteration > 0:  # then its trees are those up to that one
-            return None
         text = self.booster.model_to_string(num_iteration=last - first, start_iteration=first)
         if "\n[boosting: gbdt]\n" not in text or "\nis_linear=1" in text:
             return None

@@ -237,3 +237,11 @@ def test_lightgbm_stops_early(measured):
     model.fit(X[:200], Y[:200], eval_set=[(X[200:], Y[200:])], callbacks=[lightgbm.early_stopping(3, verbose=False), watch])
     assert 0 < len(watch.history["round"]) < 60
     expect_equal(measured, watch.history, list(range(len(watch.history["round"]))))
+
+
+def test_lightgbm_that_was_cut_at_its_best_iteration_is_read_in_full():
+    booster = train_lightgbm(gamma_callback(X[:5]), {"objective": "binary"}, 8)
+    growing = GrowingBooster("lightgbm", False)
+    assert growing.look(booster) is growing
+    booster.best_iteration = 3
+    assert growing.look(booster) is booster
