@@ -137,6 +137,11 @@ def tree_model(
     file: bytes, kind: str, name: str, margin: bool, complement: bool, classes: Sequence[str]
 ) -> Model: ...
 
+class GrowingModel(Model):
+    def add(self, file: bytes) -> None: ...
+
+def growing_model(file: bytes, kind: str, name: str, margin: bool) -> GrowingModel: ...
+
 class Arguments:
     radius: Optional[float]
     ball: str

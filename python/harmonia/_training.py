@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._errors import UsageError
+from ._growing import GrowingBooster
 from ._measure import gamma
 from ._result import GammaResult
 
@@ -24,6 +25,8 @@ class Watch:
     training loss is below what it was at the reference, and the mean of gamma − reference over the same rows is, by the
     lower end of its interval, above `rise` times the reference. `patience` climbing measurements in a row stop the
     training. A model that answers the same everywhere has no spread: it neither climbs nor is the reference.
+
+    library: "xgboost" or "lightgbm", of a booster, of which only trees that are new are read; else empty.
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class Watch:
         patience: int,
         rise: float,
         options: dict[str, Any],
+        library: str = "",
     ) -> None:
         if period < 1 or patience < 1:
             raise UsageError(f"period is {period} and patience {patience}; expected at least 1")
@@ -44,6 +48,8 @@ class Watch:
         self.stop, self.patience, self.rise = stop, patience, rise
         self.options = {"progress": False, **options}
         self._asked_radius = radius
+        read_in_parts = library != "" and options.get("method") is None
+        self._growing = GrowingBooster(library, bool(options.get("margin", False))) if read_in_parts else None
         self.reset()
 
     def reset(self) -> None:
@@ -54,13 +60,20 @@ class Watch:
         self.stopped: Optional[int] = None
         self._best: Optional[tuple[float, _Columns, float]] = None  # mean and rows' gamma by the spread, training loss
         self._climbed = 0
+        self.finish()
+
+    def finish(self) -> None:
+        """Lets go of what is kept for the next measurement."""
+        if self._growing is not None:
+            self._growing.forget()
 
     def due(self, round: int) -> bool:
         return round % self.period == 0
 
     def measure(self, model: Any, round: int, loss: float) -> bool:
         """Measures and keeps the result; true if training should stop. loss: lower is better; NaN if unknown."""
-        result = gamma(model, self.rows, self.radius, **self.options)
+        subject = model if self._growing is None else self._growing.look(model)
+        result = gamma(subject, self.rows, self.radius, **self.options)
         self.radius = result.radius  # one that was found from the rows stays for all rounds
         summary = result.summary
         self.latest = summary.mean

@@ -11,6 +11,7 @@ import numpy as np
 from . import _native
 from ._data import Category, Table
 from ._errors import InputError
+from ._growing import GrowingBooster
 from ._models import Choice, class_names, short
 
 
@@ -34,6 +35,8 @@ def tree_model(f: Any, table: Optional[Table], choice: Choice) -> Optional[_nati
     An estimator that stopped early is cut at its best iteration, as its own predict does. Probabilities of a binary
     classifier are two columns, those of a booster one.
     """
+    if isinstance(f, GrowingBooster):
+        return _growing(f, table)
     library = _library(f)
     if not library or choice.method is not None:
         return None
@@ -74,6 +77,14 @@ def _lightgbm(f: Any, table: Optional[Table], choice: Choice) -> Optional[_nativ
     text = booster.model_to_string()
     if "\nis_linear=1" in text:
         return None
+    _fit_lightgbm(booster, table)
+    return _native.tree_model(
+        text.encode(), "lightgbm", type(f).__name__, choice.margin, classifier, class_names(f)
+    )
+
+
+def _fit_lightgbm(booster: Any, table: Optional[Table]) -> None:
+    """Gives the table's categories the numbers that they had in training, and refuses other names."""
     if table is not None and table.categories:
         columns, known = sorted(table.categories), booster.pandas_categorical or []
         if len(columns) != len(known):
@@ -82,9 +93,18 @@ def _lightgbm(f: Any, table: Optional[Table], choice: Choice) -> Optional[_nativ
             )
         _recode(table, dict(zip(columns, known)), strict=False)
     _check_names(booster.feature_name(), table)
-    return _native.tree_model(
-        text.encode(), "lightgbm", type(f).__name__, choice.margin, classifier, class_names(f)
-    )
+
+
+def _growing(f: GrowingBooster, table: Optional[Table]) -> Optional[_native.Model]:
+    if f.library == "lightgbm":
+        _fit_lightgbm(f.booster, table)
+        return f.model
+    _check_names(f.booster.feature_names, table)
+    if table is not None and table.categories:
+        if f.categories is None:
+            f.categories = _xgboost_categories(f.booster, table.categories)
+        _recode(table, f.categories, strict=True)
+    return f.model
 
 
 def _recode(table: Table, trained: Mapping[int, Sequence[Any]], strict: bool) -> None:
@@ -107,11 +127,11 @@ def _recode(table: Table, trained: Mapping[int, Sequence[Any]], strict: bool) ->
         table.coded.add(column)
 
 
-def _xgboost_categories(booster: Any, columns: Iterable[int]) -> dict[int, list[Any]]:
+def _xgboost_categories(booster: Any, columns: Iterable[int]) -> dict[int, Sequence[Any]]:
     """The categories of training, which XGBoost keeps since version 3.1; before, the data's own numbers are meant."""
     model = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"].get("model", {})
     stored = model.get("cats", {}).get("enc", [])
-    found: dict[int, list[Any]] = {}
+    found: dict[int, Sequence[Any]] = {}
     for column in columns:
         values = stored[column]["values"] if column < len(stored) else []
         if not values:

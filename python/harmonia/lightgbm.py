@@ -34,6 +34,8 @@ class _GammaCallback(Watched):
         if results:  # gamma alone would be what early_stopping looks at
             # Under the training set's name, which early_stopping does not look at.
             results.append((train, "gamma", self._watch.latest, False))
+        if stop or env.iteration + 1 == env.end_iteration:
+            self._watch.finish()
         if stop:
             raise _lgb.callback.EarlyStopException(env.iteration, results)
 
@@ -59,6 +61,9 @@ def gamma_callback(
 ) -> Any:
     """A callback that measures gamma of the booster at the rows X every `period` rounds, beside the losses.
 
+    A measurement reads and walks the trees that are new since the last one, and gives what harmonia.gamma(booster, X, …)
+    gives, to the bit. dart and random forests, whose old trees change or are averaged, are read in full every time.
+
     The mean appears in LightGBM's own log as the training set's metric "gamma" (early_stopping does not look at those;
     rounds between two measurements repeat the last; not if there is no valid set), and with its interval and the
     training loss in `history`.
@@ -76,4 +81,4 @@ def gamma_callback(
     >>> watch.history["round"]
     [0, 2, 4]
     """
-    return _GammaCallback(Watch(X, radius, period, stop, patience, rise, options), metric)
+    return _GammaCallback(Watch(X, radius, period, stop, patience, rise, options, "lightgbm"), metric)

@@ -18,6 +18,9 @@ _MAXIMISED = ("auc", "aucpr", "pre", "map", "ndcg")  # metrics that XGBoost itse
 class GammaCallback(Watched, _xgb.callback.TrainingCallback):
     """Measures gamma of the booster at the rows X every `period` rounds, beside the losses.
 
+    A measurement reads and walks the trees that are new since the last one, and gives what harmonia.gamma(booster, X, …)
+    gives, to the bit. dart, whose old trees change, is read in full every time.
+
     The mean is entered in XGBoost's own log as data "gamma", metric "mean" (before the others, so that EarlyStopping's
     choice of the last stays what it was; rounds between two measurements repeat the last; not if there is no evaluation
     set), and with its interval and the training loss in `history`: lists "round", "gamma", "low", "high", "loss".
@@ -58,7 +61,7 @@ class GammaCallback(Watched, _xgb.callback.TrainingCallback):
         **options: Any,
     ) -> None:
         super().__init__()
-        self._watch = Watch(X, radius, period, stop, patience, rise, options)
+        self._watch = Watch(X, radius, period, stop, patience, rise, options, "xgboost")
         self._train, self._metric = train, metric
 
     def before_training(self, model: Any) -> Any:
@@ -80,6 +83,11 @@ class GammaCallback(Watched, _xgb.callback.TrainingCallback):
             if len(log) == 1:  # else an evaluation set has that name, and keeps its place
                 evals_log.move_to_end("gamma", last=False)
         return stop
+
+    def after_training(self, model: Any) -> Any:
+        """Called by XGBoost after the last round."""
+        self._watch.finish()
+        return model
 
     def _loss(self, evals_log: Any) -> float:
         known = _metrics(evals_log)

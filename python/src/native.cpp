@@ -15,6 +15,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/data/image_source.hpp"
 #include "harmonia/measure/scan.hpp"
+#include "harmonia/model/growing_trees.hpp"
 #include "harmonia/model/image_model.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "harmonia/report/report_page.hpp"
@@ -90,10 +91,14 @@ PythonModel module_model(nb::object function, nb::object gradient, const std::st
   return {.model = std::move(model), .stop = {}, .callable = true};
 }
 
+TreeEnsemble read_trees(const nb::bytes& file, const std::string& kind, const std::string& name) {
+  const std::string text(file.c_str(), file.size());
+  return kind == "xgboost" ? read_xgboost(text, name) : read_lightgbm(text, name);
+}
+
 PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std::string& name, bool margin,
                        bool complement, const std::vector<std::string>& classes) {
-  const std::string text(file.c_str(), file.size());
-  TreeEnsemble trees = kind == "xgboost" ? read_xgboost(text, name) : read_lightgbm(text, name);
+  TreeEnsemble trees = read_trees(file, kind, name);
   // An estimator's predict_proba, where the booster's predict gives the class.
   if (complement && !margin && trees.link.kind == TreeLink::Kind::largest)
     trees.link.kind = TreeLink::Kind::softmax;
@@ -105,6 +110,25 @@ PythonModel tree_model(const nb::bytes& file, const std::string& kind, const std
           .stop = {},
           .callable = false,
           .classes = classes};
+}
+
+// A booster in training.
+struct PythonGrowingModel : PythonModel {
+  std::shared_ptr<GrowingTrees> trees;  // the model, which may be added to
+};
+
+PythonGrowingModel growing_model(const nb::bytes& file, const std::string& kind, const std::string& name,
+                                 bool margin) {
+  PythonGrowingModel made;
+  made.trees = make_growing_trees(read_trees(file, kind, name),
+                                  {.name = name, .kind = kind, .sha256 = {}, .margin = margin});
+  made.model = made.trees;
+  return made;
+}
+
+void add_trees(PythonGrowingModel& model, const nb::bytes& file) {
+  const ModelInfo& info = model.trees->info();
+  model.trees->add(read_trees(file, info.kind, info.name));
 }
 
 nb::object evaluate(const PythonModel& model, const RowsArray& rows) {
@@ -142,6 +166,9 @@ void bind_model(nb::module_& m) {
         "example_rows"_a, "float32"_a, "batch"_a, "missing"_a, "binary"_a, "warning"_a, "features"_a,
         "images"_a);
   m.def("tree_model", &tree_model, "file"_a, "kind"_a, "name"_a, "margin"_a, "complement"_a, "classes"_a);
+  nb::class_<PythonGrowingModel, PythonModel>(m, "GrowingModel", "Trees that more are added to.")
+      .def("add", &add_trees, "file"_a);
+  m.def("growing_model", &growing_model, "file"_a, "kind"_a, "name"_a, "margin"_a);
   m.def(
       "open_model",
       [](const std::string& address, const std::vector<double>& example, const std::string& kind,

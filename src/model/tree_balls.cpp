@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "tree_alone.hpp"
 #include "tree_ball_sums.hpp"
@@ -62,9 +63,9 @@ bool any_infinite(const std::vector<float>& values) {
   return found != 0;
 }
 
-class TreeBallAsker final : public BallAsker {
+class BlockWalker final : public TreeBallWalker {
  public:
-  TreeBallAsker(const TreeBalls& path, const Ball& ball)
+  BlockWalker(const TreeBalls& path, const Ball& ball)
       : path_(path),
         block_(path.kernel.block),
         together_(fixed_steps(ball) && std::ranges::any_of(path.packs, &TreeBalls::Pack::together)),
@@ -72,12 +73,11 @@ class TreeBallAsker final : public BallAsker {
         most_rows_(rows_together(path, ball)),
         sums_(most_rows_, block_, path.columns.size(), path.answers.margins()),
         alone_(path.rows, block_, path.inputs.place),
-        turns_(path.kernel, path.inputs),
-        margins_(path.answers.margins()) {
+        turns_(path.kernel, path.inputs) {
     if (together_) find_reach(ball.options().radius);
   }
 
-  void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
+  void walk(std::span<const RowBall* const> rows, const Take& take) override {
     // Rows with as many moved features have the same steps, and go together.
     order_.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) order_[i] = i;
@@ -88,8 +88,8 @@ class TreeBallAsker final : public BallAsker {
       std::size_t end = first;
       for (; end < order_.size() && end - first < most_rows_ && rows[order_[end]]->moved() == moved; ++end)
         rows_.push_back(rows[order_[end]]);
-      walk();
-      for (std::size_t row = 0; first < end; ++first, ++row) answer(row, answers[order_[first]]);
+      walk_rows();
+      for (std::size_t row = 0; first < end; ++first, ++row) give(row, order_[first], take);
     }
   }
 
@@ -113,7 +113,7 @@ class TreeBallAsker final : public BallAsker {
     }
   }
 
-  void walk() {
+  void walk_rows() {
     if (const std::size_t moved = rows_.front()->moved(); moved != moved_) {
       moved_ = moved;
       points_ = moved > 0 ? points_of(*rows_.front()) : TreeBallPoints{};
@@ -201,52 +201,28 @@ class TreeBallAsker final : public BallAsker {
     return from.x[row][from.column[input]];
   }
 
-  // -- from sums to answers ------------------------------------------------------------------------------
+  // -- a row's sums ---------------------------------------------------------------------------------------
 
-  void answer(std::size_t row, BallAnswer& answer) {
-    const RowBall& ball = *rows_[row];
-    const std::size_t outputs = path_.outputs, points = ball.shape().points(), own = points_.own.size();
-    answer.centre.resize(outputs);
-    path_.answers.answer(sums_.centre(row), sums_.stride(), 1, 1, room_, answer.centre);
-    answer.units.clear();
-    answer.changed.clear();
-    answer.base.resize(points * outputs);
-    answer.last.resize(points_.last.size() * outputs);
-    if (ball.moved() == 0) return;
-    answer_at(row, sums_.base(row, 0), points, answer.base);
-    answer_at(row, sums_.last(row, 0), points_.last.size(), answer.last);
-    take_marked(row);
-    answer.units.reserve(marked_.size() * own / points);
-    std::uint64_t feature = 0;
-    for (const std::size_t place : marked_) {
-      const std::size_t column = path_.columns[place];
-      if (ball.moved() == ball.x().size()) {
-        feature = column;
-      } else {
-        while (ball.column(feature) != column) ++feature;
-      }
-      // The units of one feature, one or (one-hot) two.
-      for (std::size_t u = 0; u < own / points; ++u) answer.units.push_back(feature * (own / points) + u);
-    }
-    answer.changed.resize(marked_.size() * own * outputs);
-    path_.answers.answer(taken_.data(), 1, margins_, marked_.size() * own, room_, answer.changed);
+  // Gives them, and none is left.
+  void give(std::size_t row, std::size_t number, const Take& take) {
+    take_marks(row);
+    const std::size_t each = sums_.points() * sums_.margins();
+    take(number, {.margins = sums_.margins(),
+                  .own_points = points_.own.size(),
+                  .last_points = points_.last.size(),
+                  .centre = sums_.centre(row),
+                  .stride = sums_.stride(),
+                  .base = sums_.at(sums_.base(row, 0)),
+                  .last = sums_.at(sums_.last(row, 0)),
+                  .own = sums_.at(sums_.own(row, 0, 0)),
+                  .columns = path_.columns.data(),
+                  .told = marked_});
+    for (const std::size_t column : marked_) std::fill_n(sums_.at(sums_.own(row, column, 0)), each, 0);
   }
 
-  // Answers of sums that are more than those of the row.
-  void answer_at(std::size_t row, std::size_t place, std::size_t points, std::span<double> out) {
-    taken_.clear();
-    const std::int64_t* more = sums_.at(place);
-    for (std::size_t p = 0; p < points; ++p)
-      for (std::size_t k = 0; k < margins_; ++k)
-        taken_.push_back(sums_.centre(row)[k * sums_.stride()] + *more++);
-    path_.answers.answer(taken_.data(), 1, margins_, points, room_, out);
-  }
-
-  // Takes the sums of the points of all columns that are marked, and the marks: eight to a word, the first
-  // one lowest.
-  void take_marked(std::size_t row) {
+  // Takes off a row's marks: eight to a word, the first one lowest.
+  void take_marks(std::size_t row) {
     marked_.clear();
-    const std::size_t each = points_.own.size() * margins_;
     unsigned char* const marks = sums_.marks(row);
     for (std::size_t column = 0; column < sums_.columns(); column += 8) {
       std::uint64_t eight = 0;
@@ -255,20 +231,6 @@ class TreeBallAsker final : public BallAsker {
         marked_.push_back(column + static_cast<std::size_t>(std::countr_zero(eight)) / 8);
     }
     std::memset(marks, 0, sums_.columns());
-    base_.clear();
-    for (std::size_t at = 0; at < each; ++at) {
-      const std::int64_t centre = sums_.centre(row)[at % margins_ * sums_.stride()];
-      base_.push_back(centre + *sums_.at(sums_.base(row, 0) + at));
-    }
-    taken_.resize(marked_.size() * each);
-    std::int64_t* to = taken_.data();
-    for (const std::size_t place : marked_) {
-      std::int64_t* const own = sums_.at(sums_.own(row, place, 0));
-      for (std::size_t at = 0; at < each; ++at) {
-        *to++ = base_[at] + own[at];
-        own[at] = 0;
-      }
-    }
   }
 
   const TreeBalls& path_;
@@ -280,7 +242,6 @@ class TreeBallAsker final : public BallAsker {
   TreeBallSums sums_;
   TreeAlone alone_;
   TreeTurns turns_;
-  std::size_t margins_;
   std::size_t moved_ = ~std::size_t{0};  // features, around the rows that the next two are of
   TreeBallPoints points_;
   TurnSteps steps_;
@@ -288,11 +249,26 @@ class TreeBallAsker final : public BallAsker {
   std::vector<const double*> x_;
   std::vector<Block> blocks_;
   std::vector<std::size_t> order_, marked_;
-  std::vector<std::int64_t> taken_, base_;
-  std::vector<double> room_;
   std::vector<float> values_, seen_;  // see TurnRows; rows as they are
   bool missing_ = false;
   std::vector<std::uint32_t> near_;
+};
+
+// Answers what a walker sums up.
+class TreeBallAsker final : public BallAsker {
+ public:
+  TreeBallAsker(const TreeBalls& path, std::unique_ptr<TreeBallWalker> walker)
+      : walker_(std::move(walker)), answerer_(path.answers, path.outputs) {}
+
+  void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
+    walker_->walk(rows, [&](std::size_t row, const BallSumsView& sums) {
+      answerer_.answer(*rows[row], sums, answers[row]);
+    });
+  }
+
+ private:
+  std::unique_ptr<TreeBallWalker> walker_;
+  BallAnswerer answerer_;
 };
 
 // Complete trees whose every split compares a column as it is, which no other input does.
@@ -333,11 +309,20 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
 
 std::string TreeBalls::name() const { return "trees"; }
 
-std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+bool TreeBalls::answers_ball(const Ball& ball) {
+  return ball.options().one_coordinate() && 2 * ball.shape(1).points() <= kMostPoints;
+}
+
+std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
+  if (!answers_ball(ball)) return nullptr;
   const std::size_t points = 2 * ball.shape(1).points();
-  if (!ball.options().one_coordinate() || points > kMostPoints) return nullptr;
   if (columns.size() > kMostSums / (kernel.block * points * answers.margins())) return nullptr;
-  return std::make_unique<TreeBallAsker>(*this, ball);
+  return std::make_unique<BlockWalker>(*this, ball);
+}
+
+std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+  auto walks = walker(ball);
+  return walks ? std::make_unique<TreeBallAsker>(*this, std::move(walks)) : nullptr;
 }
 
 }  // namespace harmonia

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,9 +10,20 @@
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
+#include "tree_sums.hpp"
 #include "tree_turns.hpp"
 
 namespace harmonia {
+
+/// Walks trees with all points of balls around many rows. Not safe to call from several threads.
+class TreeBallWalker {
+ public:
+  virtual ~TreeBallWalker() = default;
+  /// Takes the sums of one of the rows, which are good while it is called.
+  using Take = std::function<void(std::size_t row, const BallSumsView& sums)>;
+  /// Gives the sums of every row, in any order.
+  virtual void walk(std::span<const RowBall* const> rows, const Take& take) = 0;
+};
 
 /// All points of a ball around a row from about one walk of the row: at every split that it passes, the
 /// points that turn off there are those whose own coordinate lies beyond the threshold. They go on from the
@@ -25,6 +37,10 @@ class TreeBalls final : public BallPath {
 
   std::string name() const override;
   std::unique_ptr<BallAsker> open(const Ball& ball) const override;
+  /// Whether such a ball can be answered at all, if trees do not look at too many columns.
+  static bool answers_ball(const Ball& ball);
+  /// As open(), of what stops at sums.
+  std::unique_ptr<TreeBallWalker> walker(const Ball& ball) const;
 
   /// What one pack of trees needs besides itself.
   struct Pack {

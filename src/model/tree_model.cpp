@@ -1,97 +1,29 @@
-#include <algorithm>
-#include <cmath>
-
-#include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
-#include "tree_balls.hpp"
-#include "tree_link.hpp"
-#include "tree_pack.hpp"
-#include "tree_rows.hpp"
+#include "tree_prepared.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kRows = 256;             // walked together, so that trees stay in the cache for them
-constexpr std::size_t kRowBytes = 128 * 1024;  // … or fewer, if they are wide
-constexpr std::size_t kLeastRows = 32;
-constexpr std::size_t kWidestVector = std::size_t{1} << 24;  // inputs; places in a block fit 31 bits
-constexpr std::size_t kTreeBytes = 128 * 1024;  // of trees that are walked by all these rows in turn
-
-const TreeKernel& kernel_for([[maybe_unused]] Simd simd, std::size_t inputs) {
-  if (inputs > kWidestVector) return kScalarTrees;
-#if defined(__x86_64__)
-  if (simd == Simd::avx512) return kAvx512Trees;
-  if (simd == Simd::avx2) return kAvx2Trees;
-#endif
-  return kScalarTrees;
-}
-
-ModelInfo info_of(const TreeEnsemble& ensemble, const TreeModelOptions& options) {
-  ModelInfo info;
-  info.name = options.name;
-  info.kind = options.kind;
-  info.inputs = ensemble.columns;
-  info.outputs = options.margin ? ensemble.margins() : link_outputs(ensemble.link, ensemble.margins());
-  info.scalar = ensemble.scalar;
-  info.takes_missing = ensemble.takes_missing;
-  info.binary = ensemble.binary && !options.margin;
-  info.sha256 = options.sha256;
-  info.features = ensemble.features;
-  info.classes = ensemble.classes;
-  return info;
+std::vector<int> exponents_of(const TreeEnsemble& ensemble) {
+  LeafScales scales(ensemble.margins());
+  scales.add(ensemble);
+  return scales.exponents();
 }
 
 class TreeModel final : public Model {
  public:
   TreeModel(const TreeEnsemble& ensemble, const TreeModelOptions& options)
-      : info_(info_of(ensemble, options)),
-        kernel_(kernel_for(options.simd, ensemble.inputs.size())),
-        trees_(pack_trees(ensemble, kernel_.block)),
-        rows_(ensemble, trees_.used, kernel_),
-        answers_{ensemble.base, trees_.unit, ensemble.factor, options.margin ? TreeLink{} : ensemble.link},
-        balls_(trees_, rows_, kernel_, answers_, info_.outputs),
+      : info_(tree_model_info(ensemble, options)),
+        trees_(ensemble, options, exponents_of(ensemble)),
         fast_path_(options.fast_path) {}
 
   const ModelInfo& info() const override { return info_; }
-
-  void evaluate(RowsView x, MutableRowsView y) const override {
-    const std::size_t bytes = std::max<std::size_t>(1, trees_.used.size()) * sizeof(float);
-    const std::size_t together = std::clamp(kRowBytes / bytes, kLeastRows, kRows);
-    TreeRowsMaker::Buffer buffer;
-    std::vector<std::int64_t> sums;
-    for (std::size_t first = 0; first < x.rows(); first += together) {
-      const std::size_t count = std::min(together, x.rows() - first);
-      const TreeRows rows = rows_.make(x, first, count, buffer);
-      sums.assign(count * answers_.margins(), 0);
-      for (const TreePack& pack : trees_.packs) walk(pack, rows, sums);
-      answer(sums, y.slice(first, count));
-    }
-  }
-
-  const BallPath* ball_path() const override { return fast_path_ ? &balls_ : nullptr; }
+  void evaluate(RowsView x, MutableRowsView y) const override { trees_.evaluate(x, y); }
+  const BallPath* ball_path() const override { return fast_path_ ? &trees_.balls : nullptr; }
 
  private:
-  void walk(const TreePack& pack, const TreeRows& rows, std::vector<std::int64_t>& sums) const {
-    const std::size_t each = std::max<std::size_t>(
-        1, (pack.threshold.size() * 2 * sizeof(float) + pack.leaf.size() * sizeof(std::int64_t)) /
-               pack.view.count);
-    const std::size_t step = std::max<std::size_t>(1, kTreeBytes / each);
-    for (std::size_t tree = 0; tree < pack.view.count; tree += step) {
-      kernel_.walk(pack.view, tree, std::min(tree + step, pack.view.count), rows, sums.data());
-    }
-  }
-
-  void answer(const std::vector<std::int64_t>& sums, MutableRowsView y) const {
-    std::vector<double> room;
-    answers_.answer(sums.data(), y.rows, 1, y.rows, room, {y.data, y.rows * y.columns});
-  }
-
   ModelInfo info_;
-  const TreeKernel& kernel_;
-  PackedEnsemble trees_;
-  TreeRowsMaker rows_;
-  TreeAnswers answers_;
-  TreeBalls balls_;
+  PreparedTrees trees_;
   bool fast_path_;
 };
 

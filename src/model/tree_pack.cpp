@@ -1,6 +1,7 @@
 #include "tree_pack.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -16,10 +17,11 @@ constexpr std::size_t kPadding = 16;
 
 bool is_leaf(std::int32_t at) { return at < 0; }
 
-// A tree's nodes, leaves and their depth.
+// A tree's leaves, their depth, and what its splits compare.
 struct Shape {
   unsigned depth = 0;
   std::vector<std::int32_t> leaves;
+  std::vector<std::uint32_t> inputs;
 };
 
 Shape shape_of(const TreeEnsemble& ensemble, const Tree& tree) {
@@ -32,43 +34,30 @@ Shape shape_of(const TreeEnsemble& ensemble, const Tree& tree) {
       shape.depth = std::max(shape.depth, depth);
       shape.leaves.push_back(~at);
     } else {
-      open.emplace_back(ensemble.nodes[static_cast<std::size_t>(at)].left, depth + 1);
-      open.emplace_back(ensemble.nodes[static_cast<std::size_t>(at)].right, depth + 1);
+      const TreeNode& node = ensemble.nodes[static_cast<std::size_t>(at)];
+      shape.inputs.push_back(node.input);
+      open.emplace_back(node.left, depth + 1);
+      open.emplace_back(node.right, depth + 1);
     }
   }
   return shape;
 }
 
-// Fixed point so fine that no sum of leaves can overflow, one scale for each margin.
-std::vector<int> exponents(const TreeEnsemble& ensemble, const std::vector<Shape>& shapes) {
-  std::vector<double> largest_sum(ensemble.margins(), 0.0);
-  const std::size_t width = ensemble.leaf_width;
-  for (std::size_t t = 0; t < shapes.size(); ++t) {
-    for (std::size_t k = 0; k < width; ++k) {
-      double largest = 0;
-      for (const std::int32_t leaf : shapes[t].leaves) {
-        largest = std::max(largest, std::abs(ensemble.leaves[static_cast<std::size_t>(leaf) * width + k]));
-      }
-      largest_sum[width == 1 ? ensemble.trees[t].output : k] += largest;
-    }
-  }
-  std::vector<int> found;
-  for (const double sum : largest_sum) {
-    if (!std::isfinite(sum)) {
-      throw Error(ErrorCode::input, "the model's leaves add up to more than a double holds");
-    }
-    int bits = 0;
-    std::frexp(sum, &bits);  // sum < 2^bits
-    found.push_back(sum > 0 ? kFixedBits - bits : 0);
-  }
-  return found;
+// Of value = odd · 2^result, which is not 0.
+int lowest_bit(double value) {
+  constexpr int kDigits = std::numeric_limits<double>::digits;
+  int exponent = 0;
+  const double fraction = std::frexp(std::abs(value), &exponent);
+  const auto whole = static_cast<std::uint64_t>(std::ldexp(fraction, kDigits));
+  return exponent - kDigits + std::countr_zero(whole);
 }
 
 // Inputs that some split compares, and the few between them: eight neighbours are copied as fast as one.
-std::vector<bool> used_inputs(const TreeEnsemble& ensemble) {
+std::vector<bool> used_inputs(const TreeEnsemble& ensemble, const std::vector<Shape>& shapes) {
   constexpr std::size_t kNeighbours = 8;
   std::vector<bool> used(ensemble.inputs.size());
-  for (const TreeNode& node : ensemble.nodes) used[node.input] = true;
+  for (const Shape& shape : shapes)
+    for (const std::uint32_t input : shape.inputs) used[input] = true;
   std::size_t next = 0;  // after the last one used
   for (std::size_t input = 0; input < used.size(); ++input) {
     if (!used[input]) continue;
@@ -168,23 +157,68 @@ class Packer {
 
 }  // namespace
 
-PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block) {
+void LeafScales::add(const TreeEnsemble& ensemble, std::size_t first) {
+  const std::size_t width = ensemble.leaf_width;
+  for (std::size_t t = first; t < ensemble.trees.size(); ++t) {
+    const Shape shape = shape_of(ensemble, ensemble.trees[t]);
+    for (std::size_t k = 0; k < width; ++k) {
+      const std::size_t margin = width == 1 ? ensemble.trees[t].output : k;
+      double largest = 0;
+      for (const std::int32_t leaf : shape.leaves) {
+        const double value = ensemble.leaves[static_cast<std::size_t>(leaf) * width + k];
+        largest = std::max(largest, std::abs(value));
+        if (value != 0) finest_[margin] = std::min(finest_[margin], lowest_bit(value));
+      }
+      largest_[margin] += largest;
+    }
+  }
+  for (const double sum : largest_) {
+    if (!std::isfinite(sum))
+      throw Error(ErrorCode::input, "the model's leaves add up to more than a double holds");
+  }
+}
+
+std::vector<int> LeafScales::exponents() const {
+  std::vector<int> found;
+  for (const double sum : largest_) {
+    int bits = 0;
+    std::frexp(sum, &bits);  // sum < 2^bits
+    found.push_back(sum > 0 ? kFixedBits - bits : 0);
+  }
+  return found;
+}
+
+bool LeafScales::exact(const std::vector<int>& exponents) const {
+  for (std::size_t k = 0; k < exponents.size(); ++k)
+    if (finest_[k] + exponents[k] < 0) return false;
+  return true;
+}
+
+std::vector<double> units_of(const std::vector<int>& exponents) {
+  std::vector<double> units;
+  units.reserve(exponents.size());
+  for (const int exponent : exponents) units.push_back(std::ldexp(1.0, -exponent));
+  return units;
+}
+
+PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block, const std::vector<int>& exponents,
+                          std::size_t first) {
   PackedEnsemble packed;
-  const std::vector<bool> used = used_inputs(ensemble);
+  std::vector<Shape> shapes;
+  for (std::size_t t = first; t < ensemble.trees.size(); ++t)
+    shapes.push_back(shape_of(ensemble, ensemble.trees[t]));
+  const std::vector<bool> used = used_inputs(ensemble, shapes);
   std::vector<std::int32_t> place(ensemble.inputs.size());
   for (std::uint32_t input = 0; input < used.size(); ++input) {
     if (!used[input]) continue;
     place[input] = static_cast<std::int32_t>(packed.used.size() * block);
     packed.used.push_back(input);
   }
-  std::vector<Shape> shapes;
-  for (const Tree& tree : ensemble.trees) shapes.push_back(shape_of(ensemble, tree));
-  const std::vector<int> scale = exponents(ensemble, shapes);
   // By output and depth; all deep trees of an output together.
   std::map<std::pair<std::uint32_t, unsigned>, TreePack> groups;
-  Packer packer(ensemble, scale, std::move(place));
+  Packer packer(ensemble, exponents, std::move(place));
   for (std::size_t t = 0; t < shapes.size(); ++t) {
-    const Tree& tree = ensemble.trees[t];
+    const Tree& tree = ensemble.trees[first + t];
     // Wide leaves are not repeated many times over.
     const bool complete =
         shapes[t].depth <= kCompleteDepth &&
@@ -215,7 +249,7 @@ PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block) {
     kept.view.leaf = kept.leaf.data();
     kept.view.leaf_width = ensemble.leaf_width;
   }
-  for (const int exponent : scale) packed.unit.push_back(std::ldexp(1.0, -exponent));
+  packed.unit = units_of(exponents);
   return packed;
 }
 

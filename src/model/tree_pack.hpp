@@ -26,7 +26,31 @@ struct PackedEnsemble {
   std::vector<double> unit;         ///< of each margin: what 1 in the sum stands for
 };
 
-/// For a kernel that walks this many rows together.
-PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block);
+/// The fixed point that an ensemble's leaves are summed in, one scale for each margin: so fine that no sum
+/// can overflow. Trees may be added; scales only become coarser by it.
+class LeafScales {
+ public:
+  explicit LeafScales(std::size_t margins) : largest_(margins, 0.0), finest_(margins, kNone) {}
+
+  /// Counts the trees from number `first` on. Throws Error(input) if leaves add up to more than a double.
+  void add(const TreeEnsemble& ensemble, std::size_t first = 0);
+  /// Leaves of margin k are rounded to multiples of 2^−exponents()[k].
+  std::vector<int> exponents() const;
+  /// Every leaf that was counted is a multiple of 2^−exponents[k] as it is.
+  bool exact(const std::vector<int>& exponents) const;
+
+ private:
+  static constexpr int kNone = 1 << 20;  // above the exponent of every double
+  std::vector<double> largest_;          // that sums may come to
+  std::vector<int> finest_;              // exponent of the lowest bit of all leaves
+};
+
+/// What 1 in a sum of that fixed point stands for.
+std::vector<double> units_of(const std::vector<int>& exponents);
+
+/// The trees from number `first` on, for a kernel that walks this many rows together. `exponents`: of
+/// LeafScales.
+PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block, const std::vector<int>& exponents,
+                          std::size_t first = 0);
 
 }  // namespace harmonia
