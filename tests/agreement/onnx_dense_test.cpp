@@ -129,7 +129,7 @@ std::vector<File> files() {
       {"a linear model", all(node("MatMul", {"x", "m"}, "h") + node("MatMul", {"h", "w"}, "y")), 2},
       {"a sum of two values",
        all(gemm + node("Relu", {"h"}, "r") + node("Add", {"r", "h"}, "s") + node("MatMul", {"s", "w"}, "y"))},
-      {"an activation that is not known", all(gemm + node("Elu", {"h"}, "r") + last)},
+      {"an activation that is not known", all(gemm + node("Sin", {"h"}, "r") + last)},
       {"an activation of the row itself",
        all(node("Relu", {"x"}, "k") + node("MatMul", {"k", "m"}, "h") + node("MatMul", {"h", "w"}, "y"))},
       {"an activation at the end",

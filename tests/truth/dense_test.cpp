@@ -17,7 +17,7 @@ using Path = DenseBallOptions::Path;
 using Arithmetic = DenseBallOptions::Arithmetic;
 
 constexpr DenseActivation kRelu{.kind = Kind::leaky};
-constexpr DenseActivation kLeaky{.kind = Kind::leaky, .slope = 0.1F};
+constexpr DenseActivation kLeaky{.kind = Kind::leaky, .slope = 0.1};
 constexpr DenseActivation kTanh{.kind = Kind::tanh};
 
 BallOptions ball_options(const std::string& name, double radius, Average average = Average::surface) {
@@ -139,7 +139,7 @@ TEST(Dense, OneUnitOnItsKink) {
   EXPECT_EQ(answer.centre[0], 0.5);
   EXPECT_EQ(answer.sum[0], 0.5 * 3 * 0.25 * (1 + 2 + 4));
   for (std::size_t k = 0; k < 3; ++k) {
-    const double rise = 3 * 0.25 * std::abs(static_cast<double>(network.layers[0].weights[k]));
+    const double rise = 3 * 0.25 * std::abs(network.layers[0].weights[k]);
     EXPECT_EQ(answer.differences.row(2 * k)[0], network.layers[0].weights[k] > 0 ? rise : 0);
     EXPECT_EQ(answer.differences.row(2 * k + 1)[0], network.layers[0].weights[k] > 0 ? 0 : rise);
   }
@@ -174,9 +174,15 @@ TEST(Dense, IsNeverWorseThanSinglePrecision) {
       {{90, 120, 1}, kRelu},
       {{30, 200, 150, 60, 3}, kLeaky},
       {{13, 17, 50, 9, 70, 2}, kRelu},
-      {{24, 50, 40, 3}, {.kind = Kind::clip, .low = -0.5F, .high = 0.75F}},
+      {{24, 50, 40, 3}, {.kind = Kind::clip, .low = -0.5, .high = 0.75}},
       {{18, 60, 20, 2}, kTanh},
       {{18, 60, 2}, {.kind = Kind::sigmoid}},
+      {{14, 40, 30, 2}, {.kind = Kind::elu, .slope = 1.3}},
+      {{14, 40, 30, 2}, {.kind = Kind::softplus}},
+      {{14, 40, 30, 2}, {.kind = Kind::silu}},
+      {{14, 40, 30, 2}, {.kind = Kind::gelu}},
+      {{14, 40, 30, 2}, {.kind = Kind::gelu_tanh}},
+      {{14, 40, 30, 2}, {.kind = Kind::hard_swish}},
   };
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const DenseNetwork network = test::random_dense(shapes[s].widths, shapes[s].activation, 10 + s);
@@ -242,8 +248,8 @@ TEST(Dense, NoBendIsMissed) {
 TEST(Dense, RowsOnKinks) {
   DenseNetwork network = test::random_dense({12, 40, 30, 2}, kRelu, 6);
   const std::vector<double> x(12, 0.0);
-  for (float& bias : network.layers[0].bias) bias = 0;
-  for (float& bias : network.layers[1].bias) bias = 0;
+  for (double& bias : network.layers[0].bias) bias = 0;
+  for (double& bias : network.layers[1].bias) bias = 0;
   for (const double radius : {1e-6, 0.1, 10.0}) {
     for (const char* kind : {"cross", "one-hot", "simplex", "simplex+anti"}) {
       const Ball ball(ball_options(kind, radius), {}, 1);
