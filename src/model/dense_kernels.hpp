@@ -30,8 +30,8 @@ struct DenseChange {
     leaky,       ///< a·delta, and b·(z + delta) more where c·(z + delta) < 0
     clip,        ///< z + delta, kept between a and b
     tanh,        ///< tanh(z + b·delta) − tanh(z), times c; a is tanh(z), d is 1 − a²
-    elu,         ///< of slope b; a is e^z, c the activation of z
-    softplus,    ///< a is sigmoid(z), c the activation of z
+    elu,         ///< of slope b; a is e^z; of this and all that follow, c is the activation of z
+    softplus,    ///< a is sigmoid(z)
     silu,        ///< a is tanh(z/2), d is 1 − a²
     gelu,        ///< a is Φ(z)
     gelu_tanh,   ///< b is the argument of tanh, a its tanh, d is 1 − a²

@@ -36,16 +36,16 @@ DenseChange<T> change_at(const DenseActivation& activation, double z) {
       return make(Kind::softplus, z, sigmoid(z), 0, here, 0);
     case From::silu: {
       const double t = std::tanh(0.5 * z);
-      return make(Kind::silu, z, t, 0, 0, (1 - t) * (1 + t));
+      return make(Kind::silu, z, t, 0, here, (1 - t) * (1 + t));
     }
     case From::gelu:
-      return make(Kind::gelu, z, normal_share(z), 0, 0, 0);
+      return make(Kind::gelu, z, normal_share(z), 0, here, 0);
     case From::gelu_tanh: {
       const double argument = gelu_argument(z), t = std::tanh(argument);
-      return make(Kind::gelu_tanh, z, t, argument, 0, (1 - t) * (1 + t));
+      return make(Kind::gelu_tanh, z, t, argument, here, (1 - t) * (1 + t));
     }
     case From::hard_swish:
-      return make(Kind::hard_swish, z, hard_share(z), 0, 0, 0);
+      return make(Kind::hard_swish, z, hard_share(z), 0, here, 0);
     default:
       return {};
   }

@@ -217,6 +217,12 @@ TEST(Dense, EveryInstructionSetIsRight) {
       const std::string what = std::string(kind) + ", radius " + std::to_string(radius);
       expect_no_worse(relu, around, ways, what);
       expect_no_worse(tanh, around, ways, what);
+      for (const Kind smooth : {Kind::sigmoid, Kind::elu, Kind::softplus, Kind::silu, Kind::gelu,
+                                Kind::gelu_tanh, Kind::hard_swish}) {
+        const DenseActivation activation{.kind = smooth, .slope = 1};
+        expect_no_worse(test::random_dense({40, 60, 50, 3}, activation, 4), around, ways,
+                        what + ", kind " + std::to_string(static_cast<int>(smooth)));
+      }
     }
   }
 }
@@ -284,6 +290,52 @@ TEST(Dense, ScalesAndFixedFeatures) {
   const RowBall around(ball, x, 0);
   const Answer truth = in_double(wide, around), answer = ours(wide, around);
   EXPECT_LE(error(answer.sum, truth.sum), 1e-6 * largest(truth.sum));
+}
+
+// Weights that no float is, as scalers make them; in single precision they are rounded.
+TEST(Dense, WeightsThatAreNoFloats) {
+  for (const DenseActivation& activation : {kRelu, kTanh}) {
+    DenseNetwork network = test::random_dense({20, 64, 33, 4}, activation, 17);
+    for (DenseLayer& layer : network.layers) {
+      for (double& weight : layer.weights) weight *= 1 + 1e-8;
+    }
+    const std::vector<double> x = random_row(20, 18);
+    for (const char* kind : {"cross", "simplex+anti"}) {
+      for (const double radius : {1e-4, 0.1, 3.0}) {
+        const Ball ball(ball_options(kind, radius), {}, 1);
+        expect_no_worse(network, RowBall(ball, x, 0), {{}, {.path = Path::rank_one}},
+                        std::string(kind) + " " + std::to_string(radius));
+      }
+    }
+  }
+}
+
+// A network of doubles: coordinates keep their digits, so that gamma of a linear one is 0 but for rounding,
+// and a step of 1e-9, which single precision would lose, does what its weights say.
+TEST(Dense, InDouble) {
+  DenseNetwork network = test::random_dense({10, 30, 2}, kRelu, 19);
+  network.scalar = Scalar::float64;
+  const std::vector<double> x = random_row(10, 20);
+  const Ball ball(ball_options("cross", 1e-9), {}, 1);
+  const RowBall around(ball, x, 0);
+  const Answer answer = ours(network, around);
+  Matrix<double> row(1, 10), slopes(2, 10);
+  for (std::size_t j = 0; j < 10; ++j) row.row(0)[j] = x[j];
+  const DenseLayer &first = network.layers[0], &last = network.layers[1];
+  for (std::size_t i = 0; i < first.outputs; ++i) {
+    double z = first.bias[i];
+    for (std::size_t j = 0; j < 10; ++j) z += first.weights[i * 10 + j] * x[j];
+    for (std::size_t k = 0; k < 2 && z > 0; ++k) {
+      for (std::size_t j = 0; j < 10; ++j)
+        slopes.row(k)[j] += last.weights[k * last.inputs + i] * first.weights[i * 10 + j];
+    }
+  }
+  for (std::size_t p = 0; p < 20; ++p) {
+    const std::size_t j = p / 2;
+    const double there = x[j] + (p % 2 == 0 ? 1e-9 : -1e-9);
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_NEAR(answer.differences.row(p)[k], slopes.row(k)[j] * (there - x[j]), 1e-22);
+  }
 }
 
 // What a link makes of differences, small ones and ones that saturate it.
