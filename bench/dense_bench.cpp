@@ -73,12 +73,13 @@ DenseNetwork random_network(const std::vector<std::size_t>& widths) {
     DenseLayer& layer = network.layers.emplace_back();
     layer.inputs = widths[l];
     layer.outputs = widths[l + 1];
-    layer.weights.resize(layer.inputs * layer.outputs);
-    layer.bias.resize(layer.outputs);
-    normals({.row = l}, layer.weights);
-    normals({.row = l, .sample = 1}, layer.bias);
-    for (float& weight : layer.weights) weight *= std::sqrt(2.0F / static_cast<float>(layer.inputs));
-    for (float& bias : layer.bias) bias *= 0.05F;
+    std::vector<float> weights(layer.inputs * layer.outputs), bias(layer.outputs);
+    normals({.row = l}, weights);
+    normals({.row = l, .sample = 1}, bias);
+    for (float& weight : weights) weight *= std::sqrt(2.0F / static_cast<float>(layer.inputs));
+    for (float& value : bias) value *= 0.05F;
+    layer.weights.assign(weights.begin(), weights.end());
+    layer.bias.assign(bias.begin(), bias.end());
     if (l + 2 < widths.size()) layer.activation.kind = DenseActivation::Kind::leaky;
   }
   return network;

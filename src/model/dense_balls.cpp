@@ -75,14 +75,16 @@ struct DenseBalls::Parts {
 
 void DenseBalls::Parts::begin(std::vector<DenseRow>& rows) const {
   const std::vector<DenseLayer>& layers = prepared.network.layers;
-  // Of every row itself and then its bases. Rows are floats; one that is wide takes most of the time that a
-  // single layer takes, and is summed as one.
+  const DenseWeights& first = prepared.weights.front();
+  const bool single = prepared.network.scalar == Scalar::float32 && first.doubles.empty();
+  // Of every row itself and then its bases. One of floats that is wide takes most of the time that a single
+  // layer takes, and is summed as floats.
   std::vector<double> x, y;
   std::vector<float> floats;
   std::size_t count = 0;
   for (DenseRow& row : rows) {
     count += 1 + row.points.shifts.rows();
-    if (prepared.hidden() == 1 && row.points.shifts.rows() == 0 && layers.front().weights.size() >= kWide) {
+    if (single && prepared.hidden() == 1 && row.points.shifts.rows() == 0 && first.floats.size() >= kWide) {
       floats.insert(floats.end(), row.points.x.begin(), row.points.x.end());
     } else {
       x.insert(x.end(), row.points.x.begin(), row.points.x.end());
@@ -96,16 +98,16 @@ void DenseBalls::Parts::begin(std::vector<DenseRow>& rows) const {
     const bool last = l + 1 == layers.size();
     y.resize(count * layer.outputs);
     if (l == 0 && !floats.empty()) {
-      prepared.float_forward(layer.weights.data(), layer.inputs, layer.outputs, floats.data(), count,
-                             y.data());
+      prepared.products->float_rows(first.floats.data(), layer.inputs, layer.outputs, floats.data(), count,
+                                    y.data());
     } else {
-      prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, x.data(), count, y.data());
+      prepared.forward(l, x.data(), count, y.data());
     }
     double* at = y.data();
     for (DenseRow& row : rows) {
       std::vector<double> z(at, at + layer.outputs), slope(layer.outputs);
       for (std::size_t k = 0; k < layer.outputs; ++k) {
-        z[k] += static_cast<double>(layer.bias[k]);
+        z[k] += layer.bias[k];
         at[k] = activated(layer.activation, z[k]);
         slope[k] = slope_at(layer.activation, z[k]);
       }
@@ -144,8 +146,9 @@ void DenseBalls::Parts::measure(DenseRow& row, MutableRowsView differences) cons
   using Arithmetic = DenseBallOptions::Arithmetic;
   double work = 0;
   for (std::size_t l = 1; l < prepared.network.layers.size(); ++l)
-    work += static_cast<double>(prepared.network.layers[l].weights.size() * row.points.count());
+    work += static_cast<double>(prepared.weights[l].floats.size() * row.points.count());
   const bool exact = options.arithmetic == Arithmetic::float64 ||
+                     prepared.network.scalar == Scalar::float64 ||
                      (options.arithmetic == Arithmetic::automatic && work <= kCheap);
   exact ? measure_in<double>(row, differences) : measure_in<float>(row, differences);
 }
@@ -162,12 +165,9 @@ void DenseBalls::Parts::finish(std::vector<DenseRow>& rows) const {
     y.assign(open.size() * layer.outputs, 0.0);
     for (std::size_t r = 0; r < open.size() && l == 0; ++r) {
       const std::vector<double>& total = open[r]->points.total;
-      if (!total.empty())
-        prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, total.data(), 1,
-                         y.data() + r * layer.outputs);
+      if (!total.empty()) prepared.forward(0, total.data(), 1, y.data() + r * layer.outputs);
     }
-    if (l > 0)
-      prepared.forward(layer.weights.data(), layer.inputs, layer.outputs, x.data(), open.size(), y.data());
+    if (l > 0) prepared.forward(l, x.data(), open.size(), y.data());
     for (std::size_t r = 0; r < open.size(); ++r) {
       double* const sums = y.data() + r * layer.outputs;
       if (l + 1 == layers.size()) {
@@ -206,7 +206,7 @@ void DenseBalls::sums(std::span<const RowBall* const> balls, MutableRowsView cen
   const DensePrepared& prepared = parts_->prepared;
   std::vector<DenseRow> rows(balls.size());
   for (std::size_t r = 0; r < balls.size(); ++r)
-    rows[r].points = dense_points(*balls[r], parts_->moved, prepared.scales);
+    rows[r].points = dense_points(*balls[r], parts_->moved, prepared.scales, prepared.network.scalar);
   parts_->begin(rows);
   const bool linked = prepared.network.link != DenseLink::identity;
   Matrix<double> differences;
@@ -232,7 +232,8 @@ void DenseBalls::sums(std::span<const RowBall* const> balls, MutableRowsView cen
 void DenseBalls::differences(const RowBall& ball, std::span<double> centre,
                              MutableRowsView differences) const {
   std::vector<DenseRow> rows(1);
-  rows.front().points = dense_points(ball, parts_->moved, parts_->prepared.scales);
+  rows.front().points =
+      dense_points(ball, parts_->moved, parts_->prepared.scales, parts_->prepared.network.scalar);
   parts_->begin(rows);
   parts_->measure(rows.front(), differences);
   std::copy(rows.front().outputs.begin(), rows.front().outputs.end(), centre.begin());

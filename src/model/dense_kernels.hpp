@@ -27,9 +27,15 @@ template <class T>
 struct DenseChange {
   enum class Kind : std::uint8_t {
     identity,
-    leaky,  ///< a·delta, and b·(z + delta) more where c·(z + delta) < 0
-    clip,   ///< z + delta, kept between a and b
-    tanh,   ///< tanh(z + b·delta) − tanh(z), times c; a is tanh(z), d is 1 − a²
+    leaky,       ///< a·delta, and b·(z + delta) more where c·(z + delta) < 0
+    clip,        ///< z + delta, kept between a and b
+    tanh,        ///< tanh(z + b·delta) − tanh(z), times c; a is tanh(z), d is 1 − a²
+    elu,         ///< of slope b; a is e^z; of this and all that follow, c is the activation of z
+    softplus,    ///< a is sigmoid(z)
+    silu,        ///< a is tanh(z/2), d is 1 − a²
+    gelu,        ///< a is Φ(z)
+    gelu_tanh,   ///< b is the argument of tanh, a its tanh, d is 1 − a²
+    hard_swish,  ///< a is clip(z/6 + 1/2, 0, 1)
   };
   Kind kind = Kind::identity;
   T z = 0, a = 0, b = 0, c = 0, d = 0;
@@ -52,14 +58,17 @@ struct DenseKernel {
   bool (*change)(const DenseChange<T>& unit, const T* delta, std::size_t width, T* out);
 };
 
-/// A layer's sums in double: y (count × outputs) = x (count × inputs) · weightsᵀ. The bits of a row of y do
+/// A layer's sums: y (count × outputs) = x (count × inputs) · weightsᵀ, in double. The bits of a row of y do
 /// not depend on the rows beside it.
-using DenseForward = void(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
-                          std::size_t count, double* y);
-
-/// The same of rows of floats, summed in float over a few hundred inputs at a time.
-using DenseFloatForward = void(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
-                               std::size_t count, double* y);
+struct DenseForward {
+  void (*floats)(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
+                 std::size_t count, double* y);
+  void (*doubles)(const double* weights, std::size_t inputs, std::size_t outputs, const double* x,
+                  std::size_t count, double* y);
+  /// Of rows of floats, summed in float over a few hundred inputs at a time.
+  void (*float_rows)(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
+                     std::size_t count, double* y);
+};
 
 /// Sums of squares, for bounds.
 struct DenseSquares {
@@ -72,7 +81,6 @@ struct DenseSquares {
 extern const DenseSquares kScalarSquares, kAvx2Squares, kAvx512Squares;
 extern const DenseKernel<float> kScalarDense, kAvx2Dense, kAvx512Dense;
 extern const DenseKernel<double> kScalarDenseExact, kAvx2DenseExact, kAvx512DenseExact;
-DenseForward dense_forward_scalar, dense_forward_avx2, dense_forward_avx512;
-DenseFloatForward dense_float_forward_scalar, dense_float_forward_avx2, dense_float_forward_avx512;
+extern const DenseForward kScalarForward, kAvx2Forward, kAvx512Forward;
 
 }  // namespace harmonia

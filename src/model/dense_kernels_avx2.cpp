@@ -52,16 +52,7 @@ struct Doubles {
 const DenseSquares kAvx2Squares = dense_squares<Floats>();
 const DenseKernel<float> kAvx2Dense = dense_kernel<Floats, float>();
 const DenseKernel<double> kAvx2DenseExact = dense_kernel<Doubles, double>();
-
-void dense_forward_avx2(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
-                        std::size_t count, double* y) {
-  forward<Doubles, double>(weights, inputs, outputs, x, count, y);
-}
-
-void dense_float_forward_avx2(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
-                              std::size_t count, double* y) {
-  forward<Floats, float>(weights, inputs, outputs, x, count, y);
-}
+const DenseForward kAvx2Forward = dense_forward<Floats, Doubles>();
 
 }  // namespace harmonia
 

@@ -41,16 +41,7 @@ struct Doubles {
 const DenseSquares kAvx512Squares = dense_squares<Floats>();
 const DenseKernel<float> kAvx512Dense = dense_kernel<Floats, float>();
 const DenseKernel<double> kAvx512DenseExact = dense_kernel<Doubles, double>();
-
-void dense_forward_avx512(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
-                          std::size_t count, double* y) {
-  forward<Doubles, double>(weights, inputs, outputs, x, count, y);
-}
-
-void dense_float_forward_avx512(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
-                                std::size_t count, double* y) {
-  forward<Floats, float>(weights, inputs, outputs, x, count, y);
-}
+const DenseForward kAvx512Forward = dense_forward<Floats, Doubles>();
 
 }  // namespace harmonia
 

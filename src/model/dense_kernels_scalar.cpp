@@ -41,15 +41,6 @@ struct Four {
 const DenseSquares kScalarSquares = dense_squares<Four<float>>();
 const DenseKernel<float> kScalarDense = dense_kernel<Four<float>, float>();
 const DenseKernel<double> kScalarDenseExact = dense_kernel<Four<double>, double>();
-
-void dense_forward_scalar(const float* weights, std::size_t inputs, std::size_t outputs, const double* x,
-                          std::size_t count, double* y) {
-  forward<Four<double>, double>(weights, inputs, outputs, x, count, y);
-}
-
-void dense_float_forward_scalar(const float* weights, std::size_t inputs, std::size_t outputs, const float* x,
-                                std::size_t count, double* y) {
-  forward<Four<float>, float>(weights, inputs, outputs, x, count, y);
-}
+const DenseForward kScalarForward = dense_forward<Four<float>, Four<double>>();
 
 }  // namespace harmonia

@@ -7,6 +7,7 @@
 // load, store, broadcast, fma, zero, reach (bit i: |a| >= b in lane i) and sum; of double also load(const
 // float*).
 
+#include "dense_changes_simd.hpp"
 #include "dense_kernels.hpp"
 
 namespace harmonia {
@@ -79,66 +80,6 @@ std::uint64_t any_point(const T* start, const T* slope, T step, const DenseBends
   return point_of<S, T, 2>(start, slope, step, bends, layers, distance, delta);
 }
 
-// e^x − 1, without loss near 0, for |x| <= 44: Taylor's series within ± ln 2 / 2, and a power of two.
-inline float less_one(float x) {
-  constexpr float kMagic = 12582912.0F;  // 1.5 · 2^23: adding it rounds
-  const float power = (x * 1.44269504F + kMagic) - kMagic;
-  const float f = (x - power * 0.693359375F) - power * -2.12194440e-4F;
-  constexpr float kTerms[] = {1.0F / 5040, 1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F};
-  float series = 0;
-  for (const float term : kTerms) series = series * f + term;
-  const float two = __builtin_bit_cast(float, (static_cast<std::int32_t>(power) + 127) << 23);
-  return two * (series * f) + (two - 1);
-}
-
-inline double less_one(double x) { return __builtin_expm1(x); }
-
-// tanh x, without loss near 0.
-template <class T>
-inline T tanh_of(T x) {
-  constexpr T kEnd = 20;
-  const T within = x < -kEnd ? -kEnd : x > kEnd ? kEnd : x;
-  const T e = less_one(2 * within);
-  return e / (e + 2);
-}
-
-// tanh(z + d) − tanh(z) is tanh(d)·(1 − t²) / (1 + t·tanh(d)), which subtracts nothing alike while d is
-// small.
-template <class T>
-inline T tanh_change(T z, T t, T slope, T d) {
-  const T small = tanh_of(d);
-  const T formula = small * slope / (1 + t * small);
-  const T plain = tanh_of(z + d) - t;
-  return d < 1 && d > -1 ? formula : plain;
-}
-
-template <class T>
-bool change_of(const DenseChange<T>& unit, const T* delta, std::size_t width, T* out) {
-  const T z = unit.z, a = unit.a, b = unit.b, c = unit.c;
-  switch (unit.kind) {
-    case DenseChange<T>::Kind::leaky:
-      for (std::size_t q = 0; q < width; ++q) {
-        const T there = z + delta[q];
-        out[q] = a * delta[q] + (c * there < 0 ? b * there : 0);
-      }
-      break;
-    case DenseChange<T>::Kind::clip:
-      for (std::size_t q = 0; q < width; ++q) {
-        const T there = z + delta[q];
-        out[q] = there < a ? a : there > b ? b : there;
-      }
-      break;
-    case DenseChange<T>::Kind::tanh:
-      for (std::size_t q = 0; q < width; ++q) out[q] = c * tanh_change(z, a, unit.d, b * delta[q]);
-      break;
-    default:
-      for (std::size_t q = 0; q < width; ++q) out[q] = delta[q];
-  }
-  T sizes = 0;
-  for (std::size_t q = 0; q < width; ++q) sizes = out[q] != 0 ? T{1} : sizes;
-  return sizes != 0;
-}
-
 template <class S, class T>
 constexpr DenseKernel<T> dense_kernel() {
   return {S::kLanes, S::kVectors, S::kColumns, any_tile<S, T>, any_point<S, T>, change_of<T>};
@@ -146,9 +87,9 @@ constexpr DenseKernel<T> dense_kernel() {
 
 // Adds to y what some inputs give, units × rows of x at once; every pair of them is summed in the same order
 // whatever is beside it.
-template <class S, class X, std::size_t Units, std::size_t Rows>
-void forward_block(const float* weights, const X* x, std::size_t stride, std::size_t inputs,
-                   std::size_t outputs, double* y) {
+template <class S, class W, class X, std::size_t Units, std::size_t Rows>
+void forward_block(const W* weights, const X* x, std::size_t stride, std::size_t inputs, std::size_t outputs,
+                   double* y) {
   typename S::V sums[Units][Rows];
   for (auto& unit : sums) {
     for (auto& sum : unit) sum = S::zero();
@@ -172,20 +113,20 @@ void forward_block(const float* weights, const X* x, std::size_t stride, std::si
   }
 }
 
-template <class S, class X, std::size_t Units>
-void forward_units(const float* weights, const X* x, std::size_t stride, std::size_t inputs,
-                   std::size_t outputs, std::size_t count, double* y) {
+template <class S, class W, class X, std::size_t Units>
+void forward_units(const W* weights, const X* x, std::size_t stride, std::size_t inputs, std::size_t outputs,
+                   std::size_t count, double* y) {
   std::size_t r = 0;
   for (; r + 4 <= count; r += 4)
-    forward_block<S, X, Units, 4>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
+    forward_block<S, W, X, Units, 4>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
   for (; r + 2 <= count; r += 2)
-    forward_block<S, X, Units, 2>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
+    forward_block<S, W, X, Units, 2>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
   if (r < count)
-    forward_block<S, X, Units, 1>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
+    forward_block<S, W, X, Units, 1>(weights, x + r * stride, stride, inputs, outputs, y + r * outputs);
 }
 
-template <class S, class X>
-void forward(const float* weights, std::size_t inputs, std::size_t outputs, const X* x, std::size_t count,
+template <class S, class W, class X>
+void forward(const W* weights, std::size_t inputs, std::size_t outputs, const X* x, std::size_t count,
              double* y) {
   // So many inputs at a time that those of some dozen rows stay in the cache.
   constexpr std::size_t kTogether = 2048;
@@ -194,10 +135,15 @@ void forward(const float* weights, std::size_t inputs, std::size_t outputs, cons
     const std::size_t some = inputs - i < kTogether ? inputs - i : kTogether;
     std::size_t u = 0;
     for (; u + S::kUnits <= outputs; u += S::kUnits)
-      forward_units<S, X, S::kUnits>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
+      forward_units<S, W, X, S::kUnits>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
     for (; u < outputs; ++u)
-      forward_units<S, X, 1>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
+      forward_units<S, W, X, 1>(weights + u * inputs + i, x + i, inputs, some, outputs, count, y + u);
   }
+}
+
+template <class Floats, class Doubles>
+constexpr DenseForward dense_forward() {
+  return {forward<Doubles, float, double>, forward<Doubles, double, double>, forward<Floats, float, float>};
 }
 
 template <class S>

@@ -41,7 +41,7 @@ double log_growth(std::span<const double> p, const double* d) {
   return top + std::log(sum);
 }
 
-void link_softmax(std::span<double> centre, MutableRowsView differences) {
+void link_softmax(bool logarithms, std::span<double> centre, MutableRowsView differences) {
   const double top = *std::max_element(centre.begin(), centre.end());
   double sum = 0;
   for (const double z : centre) sum += std::exp(z - top);
@@ -55,16 +55,22 @@ void link_softmax(std::span<double> centre, MutableRowsView differences) {
     const double growth = log_growth(centre, row);
     for (std::size_t k = 0; k < centre.size(); ++k) {
       const double more = row[k] - growth;
-      row[k] = more < 1 ? centre[k] * std::expm1(more) : std::exp(logarithm[k] + more) - centre[k];
+      if (logarithms) {
+        row[k] = more;
+      } else {
+        row[k] = more < 1 ? centre[k] * std::expm1(more) : std::exp(logarithm[k] + more) - centre[k];
+      }
     }
   }
+  if (logarithms) std::copy(logarithm.begin(), logarithm.end(), centre.begin());
 }
 
 }  // namespace
 
 void link_differences(DenseLink link, std::span<double> centre, MutableRowsView differences) {
   if (link == DenseLink::sigmoid) link_sigmoid(centre, differences);
-  if (link == DenseLink::softmax) link_softmax(centre, differences);
+  if (link == DenseLink::softmax) link_softmax(false, centre, differences);
+  if (link == DenseLink::log_softmax) link_softmax(true, centre, differences);
 }
 
 }  // namespace harmonia

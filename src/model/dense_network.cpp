@@ -12,8 +12,10 @@
 namespace harmonia {
 namespace {
 
-bool finite(const std::vector<float>& values) {
-  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+bool finite(double value) { return std::isfinite(static_cast<float>(value)); }
+
+bool finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return finite(value); });
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ void check_dense(const DenseNetwork& network, const std::string& name) {
                          layer.outputs));
     }
     const DenseActivation& activation = layer.activation;
-    if (!finite(layer.weights) || !finite(layer.bias) || !std::isfinite(activation.slope))
+    if (!finite(layer.weights) || !finite(layer.bias) || !finite(activation.slope))
       refuse(fmt::format("layer {} has a number that is not finite", l));
     if (activation.kind == DenseActivation::Kind::clip && !(activation.low <= activation.high))
       refuse(fmt::format("layer {} is clipped to [{}, {}]", l, activation.low, activation.high));
@@ -52,8 +54,8 @@ void evaluate_dense(const DenseNetwork& network, MatrixView<const double> x, Mut
     for (const DenseLayer& layer : network.layers) {
       out.assign(layer.bias.begin(), layer.bias.end());
       for (std::size_t k = 0; k < layer.outputs; ++k) {
-        const float* const weights = layer.weights.data() + k * layer.inputs;
-        for (std::size_t i = 0; i < layer.inputs; ++i) out[k] += static_cast<double>(weights[i]) * in[i];
+        const double* const weights = layer.weights.data() + k * layer.inputs;
+        for (std::size_t i = 0; i < layer.inputs; ++i) out[k] += weights[i] * in[i];
         out[k] = activated(layer.activation, out[k]);
       }
       std::swap(in, out);

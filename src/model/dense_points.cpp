@@ -13,8 +13,6 @@ constexpr double kMostRounding = 1e-4;
 constexpr double kNothing = 1.0 / (1 << 30);
 constexpr std::size_t kLanes = 8;  // numbers that are looked at side by side, so that loops become vectors
 
-double as_float(double coordinate) { return static_cast<double>(static_cast<float>(coordinate)); }
-
 double most(const double (&lanes)[kLanes]) { return *std::max_element(lanes, lanes + kLanes); }
 
 double sum(const double (&lanes)[kLanes]) {
@@ -40,7 +38,7 @@ struct CrossSizes {
     for (const DensePoints::Slot& slot : points.slots) {
       const double nominal = std::abs(slot.stride), reciprocal = 1 / nominal;
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const double step = as_float(given[lane] + slot.stride * scale[lane]) - x[lane];
+        const double step = points.cast(given[lane] + slot.stride * scale[lane]) - x[lane];
         const double size = std::abs(step) / scale[lane], off = std::abs(size - nominal) * reciprocal;
         total[lane] += slot.weight * step;
         longest[lane] = longest[lane] > size ? longest[lane] : size;
@@ -59,7 +57,7 @@ void add_spheres(DensePoints& points) {
 
 // Whether the largest coordinate alone tells that rounding does nothing; sets what follows from that.
 bool plainly_centred(DensePoints& points) {
-  if (points.scales != nullptr) return false;
+  if (points.scales != nullptr || !points.single) return false;
   double largest[kLanes] = {}, squares[kLanes] = {};
   const auto look = [&](std::size_t j, std::size_t lane) {
     const double size = std::abs(points.x[j]);
@@ -105,14 +103,14 @@ void look_at_cross(DensePoints& points) {
   }
   for (; j < points.x.size(); ++j) squares[0] += points.x[j] * points.x[j];
   const auto count = static_cast<double>(points.count());
-  if (std::sqrt(sum(sizes.squares)) > kNothing * count * std::sqrt(sum(squares))) {
+  if (!points.single || std::sqrt(sum(sizes.squares)) > kNothing * count * std::sqrt(sum(squares))) {
     points.total.assign(points.x.size(), 0.0);
     for (std::size_t k = 0; k < points.moved; ++k) {
       for (std::size_t s = 0; s < points.slots.size(); ++s)
         points.total[points.columns[k]] += points.slots[s].weight * points.step(k, s);
     }
   }
-  if (most(sizes.rounded) <= kMostRounding) add_spheres(points);
+  if (points.single && most(sizes.rounded) <= kMostRounding) add_spheres(points);
 }
 
 // One feature around a shifted base, and a point that is a base.
@@ -124,7 +122,7 @@ void add_simplex(const RowBall& ball, std::vector<RowBall::Place> places, DenseP
   const auto shift = [&](const RowBall::Place& place, std::size_t base, double weight) {
     double* const shifts = points.shifts.row(base);
     for (std::size_t j = 0; j < points.x.size(); ++j) {
-      shifts[j] = as_float(ball.base_coordinate(place, j)) - points.x[j];
+      shifts[j] = points.cast(ball.base_coordinate(place, j)) - points.x[j];
       points.total[j] += weight * shifts[j];
     }
   };
@@ -134,7 +132,7 @@ void add_simplex(const RowBall& ball, std::vector<RowBall::Place> places, DenseP
     for (std::size_t k = 0; k < moved; ++k) {
       place.own = points.columns[k];
       const double step =
-          as_float(ball.own_coordinate(place)) - as_float(ball.base_coordinate(place, place.own));
+          points.cast(ball.own_coordinate(place)) - points.cast(ball.base_coordinate(place, place.own));
       points.steps[p * moved + k] = step;
       points.total[place.own] += weight * step;
       const double scale = points.scales == nullptr ? 1 : points.scales[k];
@@ -150,11 +148,12 @@ void add_simplex(const RowBall& ball, std::vector<RowBall::Place> places, DenseP
 }  // namespace
 
 DensePoints dense_points(const RowBall& ball, const std::vector<std::uint32_t>& moved,
-                         const std::vector<double>& scales) {
+                         const std::vector<double>& scales, Scalar scalar) {
   DensePoints points;
+  points.single = scalar == Scalar::float32;
   points.given = ball.x();
   points.x.resize(ball.x().size());
-  for (std::size_t j = 0; j < points.x.size(); ++j) points.x[j] = as_float(points.given[j]);
+  for (std::size_t j = 0; j < points.x.size(); ++j) points.x[j] = points.cast(points.given[j]);
   points.moved = moved.size();
   points.columns = moved.data();
   points.scales = scales.empty() ? nullptr : scales.data();

@@ -9,8 +9,8 @@
 
 namespace harmonia {
 
-/// The points of a ball whose units move one feature, as differences to the row, in single precision's
-/// coordinates: point p is the row, shifted to a base, and one more step along one feature.
+/// The points of a ball whose units move one feature, as differences to the row, with coordinates of the
+/// network's type: point p is the row, shifted to a base, and one more step along one feature.
 struct DensePoints {
   /// What the points that every moved feature has share, one by one.
   struct Slot {
@@ -22,6 +22,7 @@ struct DensePoints {
   struct Sphere {
     double stride = 0, weight = 0;
   };
+  bool single = true;             ///< coordinates are floats
   std::vector<double> x;          ///< the row, as a network sees it
   std::size_t moved = 0;          ///< features
   std::vector<Slot> slots;        ///< moved feature k has points k · slots … (k + 1) · slots − 1
@@ -32,7 +33,7 @@ struct DensePoints {
   const double* scales = nullptr;          ///< of these; null: 1
   Matrix<double> shifts;                   ///< of bases 1, 2, …: a row each
   std::vector<double> total;    ///< Σ weight · difference, over all points; empty: none but rounding
-  std::vector<Sphere> spheres;  ///< empty: it is no cross-polytope, or rounding moves its points too far
+  std::vector<Sphere> spheres;  ///< empty: no cross-polytope, or no floats, or rounding moves points too far
   double longest = 0;           ///< of |step| / scale
 
   std::size_t count() const { return stepped() + bare.size(); }
@@ -45,13 +46,17 @@ struct DensePoints {
     if (!steps.empty()) return steps[slot * moved + feature];
     const std::size_t column = columns[feature];
     const double own = scales == nullptr ? slots[slot].stride : slots[slot].stride * scales[feature];
-    return static_cast<double>(static_cast<float>(given[column] + own)) - x[column];
+    return cast(given[column] + own) - x[column];
+  }
+  /// A coordinate as a network sees it.
+  double cast(double coordinate) const {
+    return single ? static_cast<double>(static_cast<float>(coordinate)) : coordinate;
   }
 };
 
 /// The points around a row, in the order of units and, of each unit, of points. `moved`: columns that move.
 /// `scales`: of these; empty: 1. All three have to outlive what is made.
 DensePoints dense_points(const RowBall& ball, const std::vector<std::uint32_t>& moved,
-                         const std::vector<double>& scales);
+                         const std::vector<double>& scales, Scalar scalar);
 
 }  // namespace harmonia

@@ -25,20 +25,12 @@ const DenseKernel<T>& kernel_for([[maybe_unused]] Simd simd) {
   }
 }
 
-DenseForward* forward_for([[maybe_unused]] Simd simd) {
+const DenseForward& forward_for([[maybe_unused]] Simd simd) {
 #if defined(__x86_64__)
-  if (simd == Simd::avx512) return dense_forward_avx512;
-  if (simd == Simd::avx2) return dense_forward_avx2;
+  if (simd == Simd::avx512) return kAvx512Forward;
+  if (simd == Simd::avx2) return kAvx2Forward;
 #endif
-  return dense_forward_scalar;
-}
-
-DenseFloatForward* float_forward_for([[maybe_unused]] Simd simd) {
-#if defined(__x86_64__)
-  if (simd == Simd::avx512) return dense_float_forward_avx512;
-  if (simd == Simd::avx2) return dense_float_forward_avx2;
-#endif
-  return dense_float_forward_scalar;
+  return kScalarForward;
 }
 
 const DenseSquares& squares_for([[maybe_unused]] Simd simd) {
@@ -49,8 +41,24 @@ const DenseSquares& squares_for([[maybe_unused]] Simd simd) {
   return kScalarSquares;
 }
 
-SortedWeights sort_weights(const DenseLayer& layer, const std::vector<std::uint32_t>& moved,
-                           const std::vector<double>& scales) {
+DenseWeights weights_of(DenseLayer& layer) {
+  DenseWeights weights{{layer.weights.begin(), layer.weights.end()}, {}};
+  if (!std::equal(layer.weights.begin(), layer.weights.end(), weights.floats.begin(),
+                  [](double a, float b) { return a == static_cast<double>(b); })) {
+    weights.doubles = std::move(layer.weights);
+  }
+  layer.weights = {};
+  return weights;
+}
+
+std::vector<DenseWeights> take_weights(DenseNetwork& network) {
+  std::vector<DenseWeights> weights;
+  for (DenseLayer& layer : network.layers) weights.push_back(weights_of(layer));
+  return weights;
+}
+
+SortedWeights sort_weights(const DenseLayer& layer, const DenseWeights& weights,
+                           const std::vector<std::uint32_t>& moved, const std::vector<double>& scales) {
   SortedWeights sorted;
   sorted.moved = moved.size();
   const std::size_t m = moved.size();
@@ -60,11 +68,10 @@ SortedWeights sort_weights(const DenseLayer& layer, const std::vector<std::uint3
   sorted.scaled.resize(layer.outputs * m);
   std::vector<double> sizes(m), squares(m);
   for (std::size_t j = 0; j < layer.outputs; ++j) {
-    const float* const weights = layer.weights.data() + j * layer.inputs;
     std::uint32_t* const order = sorted.order.data() + j * m;
     double* const sum = sorted.sum.data() + j * (m + 1);
     for (std::size_t k = 0; k < m; ++k) {
-      sizes[k] = std::abs(static_cast<double>(weights[moved[k]])) * (scales.empty() ? 1 : scales[k]);
+      sizes[k] = std::abs(weights[j * layer.inputs + moved[k]]) * (scales.empty() ? 1 : scales[k]);
       sorted.scaled[j * m + k] = static_cast<float>(sizes[k]);
       squares[k] += sizes[k] * sizes[k];
     }
@@ -89,8 +96,9 @@ bool all_piecewise(const DenseNetwork& network) {
 }  // namespace
 
 template <class T>
-DensePacks<T>::DensePacks(const DenseNetwork& network, const std::vector<std::uint32_t>& moved, Simd simd)
-    : network_(network), moved_(moved), kernel_(&kernel_for<T>(simd)) {}
+DensePacks<T>::DensePacks(const DenseNetwork& network, const std::vector<DenseWeights>& weights,
+                          const std::vector<std::uint32_t>& moved, Simd simd)
+    : network_(network), weights_(weights), moved_(moved), kernel_(&kernel_for<T>(simd)) {}
 
 // Tiles of `columns` columns, each rows × kernel's columns, the last filled up with zeros.
 template <class T>
@@ -113,7 +121,7 @@ const std::vector<DensePacked<T>>& DensePacks<T>::back() const {
       const DenseLayer& layer = network_.layers[l];
       back_.emplace_back().by_output =
           tiles(layer.outputs, l == 0 ? moved_.size() : layer.inputs, [&](std::size_t k, std::size_t i) {
-            return layer.weights[k * layer.inputs + (l == 0 ? moved_[i] : i)];
+            return weights_[l][k * layer.inputs + (l == 0 ? moved_[i] : i)];
           });
     }
   });
@@ -130,11 +138,11 @@ const std::vector<DensePacked<T>>& DensePacks<T>::forward() const {
         packed.resize(layer.outputs * moved_.size());
         for (std::size_t j = 0; j < layer.outputs; ++j) {
           for (std::size_t k = 0; k < moved_.size(); ++k)
-            packed[j * moved_.size() + k] = static_cast<T>(layer.weights[j * layer.inputs + moved_[k]]);
+            packed[j * moved_.size() + k] = static_cast<T>(weights_[l][j * layer.inputs + moved_[k]]);
         }
       } else {
         packed = tiles(layer.inputs, layer.outputs,
-                       [&](std::size_t i, std::size_t k) { return layer.weights[k * layer.inputs + i]; });
+                       [&](std::size_t i, std::size_t k) { return weights_[l][k * layer.inputs + i]; });
       }
     }
   });
@@ -147,26 +155,37 @@ template class DensePacks<double>;
 DensePrepared::DensePrepared(const DenseNetwork& of, std::vector<std::uint32_t> columns,
                              std::vector<double> column_scales, Simd simd)
     : network(of),
+      weights(take_weights(network)),
       moved(std::move(columns)),
       scales(std::move(column_scales)),
       piecewise(all_piecewise(of)),
-      forward(forward_for(simd)),
-      float_forward(float_forward_for(simd)),
+      products(&forward_for(simd)),
       squares(&squares_for(simd)),
-      floats(network, moved, simd),
-      doubles(network, moved, simd) {
-  if (piecewise) sorted = sort_weights(network.layers.front(), moved, scales);
-  for (const DenseLayer& layer : network.layers) {
+      floats(network, weights, moved, simd),
+      doubles(network, weights, moved, simd) {
+  if (piecewise) sorted = sort_weights(network.layers.front(), weights.front(), moved, scales);
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const DenseLayer& layer = network.layers[l];
     std::vector<double>& of_rows = row_squares.emplace_back(layer.outputs);
     double all = 0;
     for (std::size_t k = 0; k < layer.outputs; ++k) {
       for (std::size_t i = 0; i < layer.inputs; ++i) {
-        const double weight = layer.weights[k * layer.inputs + i];
+        const double weight = weights[l][k * layer.inputs + i];
         of_rows[k] += weight * weight;
       }
       all += of_rows[k];
     }
     norms.push_back(std::sqrt(all));
+  }
+}
+
+void DensePrepared::forward(std::size_t l, const double* x, std::size_t count, double* y) const {
+  const DenseLayer& layer = network.layers[l];
+  const DenseWeights& of = weights[l];
+  if (of.doubles.empty()) {
+    products->floats(of.floats.data(), layer.inputs, layer.outputs, x, count, y);
+  } else {
+    products->doubles(of.doubles.data(), layer.inputs, layer.outputs, x, count, y);
   }
 }
 

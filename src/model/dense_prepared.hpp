@@ -21,6 +21,16 @@ struct SortedWeights {
   double longest_column = 0;         ///< the largest root of the squares of one feature
 };
 
+/// A layer's weights, outputs × inputs.
+struct DenseWeights {
+  std::vector<float> floats;    ///< rounded
+  std::vector<double> doubles;  ///< empty: the floats are all there is
+
+  double operator[](std::size_t i) const {
+    return doubles.empty() ? static_cast<double>(floats[i]) : doubles[i];
+  }
+};
+
 /// A layer's weights as products read them.
 template <class T>
 struct DensePacked {
@@ -33,7 +43,8 @@ template <class T>
 class DensePacks {
  public:
   /// `moved`: the columns of the first layer that are kept.
-  DensePacks(const DenseNetwork& network, const std::vector<std::uint32_t>& moved, Simd simd);
+  DensePacks(const DenseNetwork& network, const std::vector<DenseWeights>& weights,
+             const std::vector<std::uint32_t>& moved, Simd simd);
 
   const DenseKernel<T>& kernel() const { return *kernel_; }
   /// For products back from a layer to its inputs; of layer 0, to the moved features. Not of the last.
@@ -45,6 +56,7 @@ class DensePacks {
   std::vector<T> tiles(std::size_t rows, std::size_t columns, const auto& weight) const;
 
   const DenseNetwork& network_;
+  const std::vector<DenseWeights>& weights_;
   const std::vector<std::uint32_t>& moved_;
   const DenseKernel<T>* kernel_;
   mutable std::once_flag made_back_, made_forward_;
@@ -56,15 +68,18 @@ struct DensePrepared {
   DensePrepared(const DenseNetwork& of, std::vector<std::uint32_t> columns, std::vector<double> column_scales,
                 Simd simd);
 
-  DenseNetwork network;
+  /// The sums of layer l, without bias. x: count × inputs. y: count × outputs.
+  void forward(std::size_t l, const double* x, std::size_t count, double* y) const;
+
+  DenseNetwork network;                          ///< without weights
+  std::vector<DenseWeights> weights;             ///< of every layer
   std::vector<std::uint32_t> moved;              ///< columns that move
   std::vector<double> scales;                    ///< of these; empty: 1
   bool piecewise = true;                         ///< every activation is
   SortedWeights sorted;                          ///< if piecewise
   std::vector<std::vector<double>> row_squares;  ///< of every layer and unit: the sum of its weights' squares
   std::vector<double> norms;                     ///< of every layer: no less than its operator norm
-  DenseForward* forward;
-  DenseFloatForward* float_forward;
+  const DenseForward* products;
   const DenseSquares* squares;
   DensePacks<float> floats;
   DensePacks<double> doubles;

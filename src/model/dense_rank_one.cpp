@@ -16,22 +16,36 @@ DenseChange<T> change_at(const DenseActivation& activation, double z) {
     return DenseChange<T>{
         kind, static_cast<T>(at), static_cast<T>(a), static_cast<T>(b), static_cast<T>(c), static_cast<T>(d)};
   };
+  using From = DenseActivation::Kind;
+  const double here = activated(activation, z);
   switch (activation.kind) {
-    case DenseActivation::Kind::leaky: {
+    case From::leaky: {
       const double slope = activation.slope;
       return z > 0 ? make(Kind::leaky, z, 1, slope - 1, 1, 0) : make(Kind::leaky, z, slope, 1 - slope, -1, 0);
     }
-    case DenseActivation::Kind::clip: {
-      const double here = activated(activation, z);
-      return make(Kind::clip, z - here, static_cast<double>(activation.low) - here,
-                  static_cast<double>(activation.high) - here, 0, 0);
-    }
-    case DenseActivation::Kind::tanh:
-    case DenseActivation::Kind::sigmoid: {
-      const double factor = activation.kind == DenseActivation::Kind::tanh ? 1 : 0.5;
-      const double t = std::tanh(factor * z);
+    case From::clip:
+      return make(Kind::clip, z - here, activation.low - here, activation.high - here, 0, 0);
+    case From::tanh:
+    case From::sigmoid: {
+      const double factor = activation.kind == From::tanh ? 1 : 0.5, t = std::tanh(factor * z);
       return make(Kind::tanh, factor * z, t, factor, factor, (1 - t) * (1 + t));
     }
+    case From::elu:
+      return make(Kind::elu, z, std::exp(std::min(z, 0.0)), activation.slope, here, 0);
+    case From::softplus:
+      return make(Kind::softplus, z, sigmoid(z), 0, here, 0);
+    case From::silu: {
+      const double t = std::tanh(0.5 * z);
+      return make(Kind::silu, z, t, 0, here, (1 - t) * (1 + t));
+    }
+    case From::gelu:
+      return make(Kind::gelu, z, normal_share(z), 0, here, 0);
+    case From::gelu_tanh: {
+      const double argument = gelu_argument(z), t = std::tanh(argument);
+      return make(Kind::gelu_tanh, z, t, argument, here, (1 - t) * (1 + t));
+    }
+    case From::hard_swish:
+      return make(Kind::hard_swish, z, hard_share(z), 0, here, 0);
     default:
       return {};
   }

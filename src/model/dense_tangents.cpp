@@ -134,7 +134,7 @@ void DenseTangents<T>::plan_layer(std::size_t l) {
   if (l == 1 && !risk.empty()) {
     const FirstReach reach = reach_of_first();
     std::erase_if(risk, [&](std::uint32_t k) {
-      const float* const weights = layer.weights.data() + k * layer.inputs;
+      const float* const weights = prepared_.weights[l].floats.data() + k * layer.inputs;
       double squared[2];
       prepared_.squares->masked(weights, active_mask_.data(), idle_mask_.data(), layer.inputs, squared);
       return away[k] > (std::sqrt(squared[0]) * reach.active + std::sqrt(squared[1]) * reach.idle) * kSlack;
@@ -203,7 +203,7 @@ bool DenseTangents<T>::count_first(std::size_t j) {
     bends += sphere.weight *
              (sphere.stride * sorted.sum[j * (sorted.moved + 1) + count] - static_cast<double>(count) * away);
   }
-  row_.bends.front()[j] += (1 - static_cast<double>(activation.slope)) * bends;
+  row_.bends.front()[j] += (1 - activation.slope) * bends;
   return true;
 }
 
@@ -226,7 +226,7 @@ void DenseTangents<T>::find_first(bool listed) {
     if ((candidates_[j] == 0 && !bare_bends) || (!listed && count_first(j))) continue;
     for (std::size_t i = 0; i < candidates_[j]; ++i) {
       const std::uint32_t k = sorted.order[j * sorted.moved + i];
-      const double weight = layer.weights[j * layer.inputs + prepared_.moved[k]];
+      const double weight = prepared_.weights.front()[j * layer.inputs + prepared_.moved[k]];
       for (std::size_t slot = 0; slot < slots; ++slot) look_first(j, stepped(k, slot), weight, listed);
     }
     for (std::size_t b = 0; bare_bends && b < points.bare.size(); ++b) look_first(j, bare(b), 0, listed);
@@ -280,7 +280,8 @@ void DenseTangents<T>::follow(std::size_t l, const std::vector<std::uint32_t>& u
       const DenseLayer& layer = prepared_.network.layers.front();
       for (std::size_t k = 0; k < prepared_.moved.size(); ++k) {
         for (std::size_t q = 0; q < panel.count; ++q)
-          panel.slopes[q] = static_cast<T>(layer.weights[panel.units[q] * layer.inputs + prepared_.moved[k]]);
+          panel.slopes[q] =
+              static_cast<T>(prepared_.weights.front()[panel.units[q] * layer.inputs + prepared_.moved[k]]);
         at_feature(panel, k, panel.slopes.data(), differences);
       }
     }
@@ -324,14 +325,17 @@ void DenseTangents<T>::begin_panel(Panel& panel) {
   if (l == 0) return;
   std::vector<T>& rows = rows_[l - 1];
   rows.resize(layer.inputs * width);
-  const float* weights[64];
-  for (std::size_t q = 0; q < panel.count; ++q)
-    weights[q] = layer.weights.data() + panel.units[q] * layer.inputs;
-  for (std::size_t k = 0; k < layer.inputs; ++k) {
-    if (l == 1 && active_mask_[k] == 0 && idle_mask_[k] == 0) continue;  // nobody reads it
-    for (std::size_t q = 0; q < panel.count; ++q) rows[k * width + q] = static_cast<T>(weights[q][k]);
-    for (std::size_t q = panel.count; q < width; ++q) rows[k * width + q] = 0;
-  }
+  const DenseWeights& weights = prepared_.weights[l];
+  const auto fill = [&]<class W>(const std::vector<W>& all) {
+    const W* from[64];
+    for (std::size_t q = 0; q < panel.count; ++q) from[q] = all.data() + panel.units[q] * layer.inputs;
+    for (std::size_t k = 0; k < layer.inputs; ++k) {
+      if (l == 1 && active_mask_[k] == 0 && idle_mask_[k] == 0) continue;  // nobody reads it
+      for (std::size_t q = 0; q < panel.count; ++q) rows[k * width + q] = static_cast<T>(from[q][k]);
+      for (std::size_t q = panel.count; q < width; ++q) rows[k * width + q] = 0;
+    }
+  };
+  weights.doubles.empty() ? fill(weights.floats) : fill(weights.doubles);
 }
 
 // A layer's rows times its slopes; slopes of 1 and 0 need no product.

@@ -1,14 +1,16 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/dense_network.hpp"
-#include "onnx_graph.hpp"
-#include "onnx_plan.hpp"
+#include "onnx_activation.hpp"
+#include "onnx_columns.hpp"
 
 namespace harmonia {
 namespace {
+
+// Units of a layer that has one weight a unit, at most: an activation of the row itself, or of the outputs.
+constexpr std::size_t kMostDiagonal = 512;
 
 // What is here and is no chain of dense layers: ONNX Runtime has to run it.
 struct NotOurs {};
@@ -17,44 +19,71 @@ void require(bool condition) {
   if (!condition) throw NotOurs{};
 }
 
-// Walks from the output back to the input. A layer is made of what lies behind it: its activation is met
-// first, then its bias, then its weights.
+template <class T>
+T required(std::optional<T> found) {
+  require(found.has_value());
+  return std::move(*found);
+}
+
+// Walks from the output back to the input. What was met since the last weights is what is done to the sums of
+// the weights that come next: activation(affine(sums)).
 class DenseReader {
  public:
-  DenseReader(const OnnxGraph& graph, const OnnxPlan& plan) : graph_(graph), plan_(plan) {
-    for (const OnnxTensor& tensor : graph.initializers) constants_.emplace(tensor.name, &tensor);
-  }
+  DenseReader(const OnnxGraph& graph, const OnnxPlan& plan) : graph_(graph), plan_(plan), constants_(graph) {}
 
   DenseNetwork read() {
     std::string_view value = plan_.output;
+    std::optional<OnnxColumns> columns;
     // As many steps as there are nodes at most: a damaged graph may go round in a circle.
-    for (std::size_t steps = 0; value != plan_.input; ++steps) {
-      const OnnxNode* node = graph_.maker(value);
-      require(node != nullptr && steps < graph_.nodes.size() && !node->outputs.empty());
-      require(node->domain.empty() || node->domain == "ai.onnx");
-      require(node->outputs.front() == value && !node->inputs.empty());
+    for (std::size_t steps = 0; !columns; ++steps) {
+      if (!layers_.empty() || activation_.kind != Kind::identity)
+        columns = onnx_columns(graph_, plan_, constants_, value);
+      if (columns) break;
+      const OnnxNode* const node = graph_.maker(value);
+      require(node != nullptr && steps < graph_.nodes.size() && !node->inputs.empty());
+      // A classifier's first output is the label.
+      const bool classifier = node->machine_learning() && node->operation == "LinearClassifier";
+      require(node->outputs.size() > (classifier ? 1 : 0) && node->outputs[classifier ? 1 : 0] == value);
       value = step(*node);
     }
-    require(!open_ && !layers_.empty() && (plan_.shape.size() == 2 || flat_));
-    require(plan_.width == layers_.back().inputs && fits(plan_.width));
+    end(*columns);
     std::reverse(layers_.begin(), layers_.end());
-    require(layers_.back().activation.kind == DenseActivation::Kind::identity);
-    return {std::move(layers_), link_};
+    if (two_classes_) add_first_class();
+    require(!sums_to_one_ || link_ == DenseLink::softmax);
+    return {std::move(layers_), link_, type_ == OnnxType::float64 ? Scalar::float64 : Scalar::float32};
   }
 
  private:
+  using Kind = DenseActivation::Kind;
+
+  // Nothing was met yet but what keeps the numbers.
+  bool at_end() const {
+    return layers_.empty() && !outputs_ && activation_.kind == Kind::identity && affine_.identity();
+  }
+
   // Takes in what the node does; the value to go on from.
   std::string_view step(const OnnxNode& node) {
     const std::string_view operation = node.operation;
-    if (operation == "Identity") return node.inputs.front();
-    if (operation == "Dropout") return dropout(node);
-    if (operation == "Cast") return cast(node);
-    if (operation == "Flatten" || operation == "Reshape") return flatten(node);
-    if (operation == "Softmax" || (operation == "Sigmoid" && layers_.empty() && !open_))
-      return set_link(node);
-    if (operation == "Gemm") return gemm(node);
-    if (operation == "MatMul") return product(node);
-    if (operation == "Add") return add(node);
+    if (onnx_own(node)) {
+      if (operation == "Identity") return node.inputs.front();
+      if (operation == "Dropout") return dropout(node);
+      if (operation == "Cast") return cast(node);
+      if (operation == "Flatten" || operation == "Reshape") return flatten(node);
+      if (operation == "Concat") return join_classes(node);
+      if (operation == "Softmax" || operation == "LogSoftmax" || (operation == "Sigmoid" && at_end()))
+        return set_link(node);
+      if (operation == "Gemm") return gemm(node);
+      if (operation == "MatMul") return product(node);
+    }
+    if (node.machine_learning()) {
+      if (operation == "Normalizer") return normalize(node);
+      if (operation == "LinearRegressor" || operation == "LinearClassifier") return linear(node);
+    }
+    if (const auto affine = onnx_affine(constants_, node, {})) {
+      see(affine->type);
+      require(affine_.after(affine->affine));
+      return affine->input;
+    }
     return activate(node);
   }
 
@@ -64,182 +93,245 @@ class DenseReader {
     return node.inputs.front();
   }
 
-  // A cast to float is what the weights behind it ask for, or follows them; what follows the last layer
-  // may be one to double.
-  std::string_view cast(const OnnxNode& node) const {
-    const std::int64_t to = node.attribute("to").integer.value_or(0);
-    require(to == static_cast<std::int64_t>(OnnxType::float32) ||
-            (to == static_cast<std::int64_t>(OnnxType::float64) && layers_.empty() && !open_));
+  // What follows the last layer may be cast to double; else everything is of one type.
+  std::string_view cast(const OnnxNode& node) {
+    const auto to = static_cast<OnnxType>(node.attribute("to").integer.value_or(0));
+    require(to == OnnxType::float32 || to == OnnxType::float64);
+    if (!at_end() || to == OnnxType::float32) see(to);
     return node.inputs.front();
   }
 
-  // Rows stay rows.
+  // Rows stay rows, and flat ones.
   std::string_view flatten(const OnnxNode& node) {
     if (node.operation == "Flatten") {
       require(node.attribute("axis").integer.value_or(1) == 1 && node.inputs.size() == 1);
-    } else {
-      require(node.inputs.size() == 2);
-      const std::vector<double> shape = numbers(constant(node.inputs[1]));
-      const auto batch = static_cast<double>(plan_.shape.front());
-      require(shape.size() == 2 && node.attribute("allowzero").integer.value_or(0) == 0);
-      require(shape[0] == 0 || (batch > 0 && shape[0] == batch) || (shape[0] == -1 && shape[1] > 0));
-      require(shape[1] == -1 || (shape[1] > 0 && (width_ == 0 || width_ == shape[1])));
-      if (shape[1] > 0) width_ = shape[1];
+      return node.inputs.front();
     }
-    flat_ = true;
+    require(node.inputs.size() == 2);
+    const std::vector<double> shape = required(constants_.numbers(node.inputs[1]));
+    require(shape.size() == 2 && node.attribute("allowzero").integer.value_or(0) == 0);
+    require(onnx_keeps_rows(shape, plan_.shape.front()));
+    require(shape[1] == -1 || (shape[1] > 0 && (width_ == 0 || width_ == shape[1])));
+    if (shape[1] > 0) width_ = shape[1];
     return node.inputs.front();
   }
 
+  // The share of the second of two classes, and what is left of 1 before it.
+  std::string_view join_classes(const OnnxNode& node) {
+    const std::int64_t axis = node.attribute("axis").integer.value_or(0);
+    require(at_end() && !two_classes_ && link_ == DenseLink::identity && node.inputs.size() == 2);
+    require(axis == 1 || axis == -1);
+    const OnnxNode* const rest = graph_.maker(onnx_origin(graph_, node.inputs[0]));
+    require(rest != nullptr && rest->operation == "Sub" && onnx_own(*rest) && rest->inputs.size() == 2);
+    require(constants_.number(rest->inputs[0]) == 1.0);
+    const std::string_view share = onnx_origin(graph_, node.inputs[1]);
+    const OnnxNode* const sigmoid = graph_.maker(share);
+    require(onnx_origin(graph_, rest->inputs[1]) == share && sigmoid != nullptr &&
+            sigmoid->operation == "Sigmoid");
+    two_classes_ = true;
+    return share;
+  }
+
   std::string_view set_link(const OnnxNode& node) {
-    require(node.inputs.size() == 1 && layers_.empty() && !open_ && link_ == DenseLink::identity);
-    if (node.operation == "Softmax") {
-      const std::int64_t axis = node.attribute("axis").integer.value_or(-1);
-      require(axis == 1 || axis == -1);
+    require(node.inputs.size() == 1 && at_end() && link_ == DenseLink::identity);
+    if (node.operation == "Sigmoid") {
+      link_ = DenseLink::sigmoid;
+      return node.inputs.front();
     }
-    link_ = node.operation == "Softmax" ? DenseLink::softmax : DenseLink::sigmoid;
+    const std::int64_t axis = node.attribute("axis").integer.value_or(-1);
+    require(axis == 1 || axis == -1);
+    link_ = node.operation == "Softmax" ? DenseLink::softmax : DenseLink::log_softmax;
+    return node.inputs.front();
+  }
+
+  // Shares that sum to 1 stay as they are.
+  std::string_view normalize(const OnnxNode& node) {
+    require(at_end() && link_ == DenseLink::identity && node.attribute("norm").text == "L1");
+    sums_to_one_ = true;
     return node.inputs.front();
   }
 
   std::string_view gemm(const OnnxNode& node) {
     require(node.inputs.size() == 2 || node.inputs.size() == 3);
-    require(node.attribute("alpha").real.value_or(1) == 1 && node.attribute("beta").real.value_or(1) == 1 &&
-            node.attribute("transA").integer.value_or(0) == 0);
-    begin();
-    if (node.inputs.size() == 3 && !node.inputs[2].empty()) set_bias(constant(node.inputs[2]));
-    set_weights(constant(node.inputs[1]), node.attribute("transB").integer.value_or(0) != 0);
+    require(node.attribute("transA").integer.value_or(0) == 0);
+    const double alpha = node.attribute("alpha").real.value_or(1),
+                 beta = node.attribute("beta").real.value_or(1);
+    if (node.inputs.size() == 3 && !node.inputs[2].empty()) {
+      const OnnxTensor* const bias = constants_.find(node.inputs[2]);
+      require(bias != nullptr && bias->dims.size() <= 2 && (bias->dims.size() < 2 || bias->dims[0] == 1));
+      see(bias->type);
+      OnnxAffine shift{{1}, required(tensor_numbers(*bias))};
+      for (double& value : shift.shift) value *= beta;
+      require(!shift.shift.empty() && affine_.after(shift));
+    }
+    require(affine_.after({{alpha}, {0}}));
+    add_weights(node.inputs[1], node.attribute("transB").integer.value_or(0) != 0);
     return node.inputs.front();
   }
 
   std::string_view product(const OnnxNode& node) {
     require(node.inputs.size() == 2);
-    begin();
-    set_weights(constant(node.inputs[1]), false);
+    add_weights(node.inputs[1], false);
     return node.inputs.front();
   }
 
-  // The bias of the product that has to come next.
-  std::string_view add(const OnnxNode& node) {
-    require(node.inputs.size() == 2);
-    const std::size_t which = find_constant(node.inputs[1]) != nullptr ? 1 : 0;
-    begin();
-    require(bias_.empty());
-    set_bias(constant(node.inputs[which]));
-    return node.inputs[1 - which];
+  // Models of one layer, of ai.onnx.ml. A classifier with one score for two classes is none of ours.
+  std::string_view linear(const OnnxNode& node) {
+    const bool classifier = node.operation == "LinearClassifier";
+    std::vector<double> bias = node.attribute("intercepts").reals;
+    const std::size_t outputs = classifier ? onnx_class_names(node).size()
+                                           : static_cast<std::size_t>(std::max<std::int64_t>(
+                                                 0, node.attribute("targets").integer.value_or(1)));
+    if (bias.empty()) bias.assign(outputs, 0.0);
+    const std::vector<double>& weights = node.attribute("coefficients").reals;
+    require(outputs > (classifier ? 1 : 0) && bias.size() == outputs && !weights.empty());
+    require(weights.size() % outputs == 0);
+    const std::string_view after = node.attribute("post_transform").text;
+    if (!after.empty() && after != "NONE") {
+      require(classifier && at_end() && link_ == DenseLink::identity);
+      require(after == "LOGISTIC" || after == "SOFTMAX");
+      link_ = after == "LOGISTIC" ? DenseLink::sigmoid : DenseLink::softmax;
+    }
+    require(node.inputs.size() == 1 && affine_.after({{1}, std::move(bias)}));
+    see(OnnxType::float32);
+    add_layer(weights.size() / outputs, outputs, weights);
+    return node.inputs.front();
   }
 
+  // What is done to it afterwards goes into the weights of the next layer, or into a layer of its own.
   std::string_view activate(const OnnxNode& node) {
-    begin();
-    require(bias_.empty() && layer_.activation.kind == DenseActivation::Kind::identity);
-    DenseActivation& activation = layer_.activation;
-    const std::string_view operation = node.operation;
-    using Kind = DenseActivation::Kind;
-    if (operation == "Clip") {
-      activation.kind = Kind::clip;
-      activation.low = bound(node, "min", 1, -std::numeric_limits<float>::max());
-      activation.high = bound(node, "max", 2, std::numeric_limits<float>::max());
-      return node.inputs.front();
-    }
-    require(node.inputs.size() == 1);
-    if (operation == "Relu" || operation == "LeakyRelu") {
-      activation.kind = Kind::leaky;
-      if (operation == "LeakyRelu")
-        activation.slope =
-            static_cast<float>(node.attribute("alpha").real.value_or(static_cast<double>(0.01F)));
+    const OnnxActivation met = required(onnx_activation(graph_, constants_, node));
+    require(affine_.after({{met.scale}, {0}}));
+    if (activation_.kind != Kind::identity) {
+      require(!layers_.empty());
+      add_diagonal(layers_.back().inputs);
+    } else if (layers_.empty()) {
+      require(!outputs_);
+      outputs_ = std::move(affine_);
     } else {
-      require(operation == "Tanh" || operation == "Sigmoid");
-      activation.kind = operation == "Tanh" ? Kind::tanh : Kind::sigmoid;
+      fold(affine_, layers_.back());
     }
-    return node.inputs.front();
+    activation_ = met.activation;
+    affine_ = {{met.inner_scale}, {met.inner_shift}};
+    return met.input;
   }
 
-  // An attribute up to version 6 of Clip, an input since.
-  float bound(const OnnxNode& node, std::string_view name, std::size_t input, float none) const {
-    if (const auto& real = node.attribute(name).real) return static_cast<float>(*real);
-    if (node.inputs.size() <= input || node.inputs[input].empty()) return none;
-    const std::vector<double> values = numbers(constant(node.inputs[input]));
-    require(values.size() == 1);
-    return static_cast<float>(values.front());
+  // All constants are of one type, which the network computes in.
+  void see(OnnxType type) {
+    require(type == OnnxType::float32 || type == OnnxType::float64);
+    require(type_ == OnnxType::undefined || type_ == type);
+    type_ = type;
   }
 
-  // Whether this is the width that a Reshape behind it asks for.
-  bool fits(std::size_t width) {
-    const bool right = width_ == 0 || width_ == static_cast<double>(width);
-    width_ = 0;
-    return right;
+  static void fold(const OnnxAffine& affine, DenseLayer& layer) {
+    require(affine.width() == 1 || affine.width() == layer.inputs);
+    if (affine.identity()) return;
+    for (std::size_t k = 0; k < layer.outputs; ++k) {
+      double* const weights = layer.weights.data() + k * layer.inputs;
+      for (std::size_t i = 0; i < layer.inputs; ++i) {
+        layer.bias[k] += weights[i] * affine.shift_at(i);
+        weights[i] *= affine.scale_at(i);
+      }
+    }
   }
 
-  // A layer is under way from here on.
-  void begin() {
-    open_ = true;
-    flat_ = false;
-  }
-
-  void set_bias(const OnnxTensor& tensor) {
-    require(bias_.empty() && tensor.type == OnnxType::float32);
-    bias_ = numbers(tensor);
-    require(!bias_.empty());
-    // One for each unit: what leads is 1.
-    for (std::size_t i = 0; i + 1 < tensor.dims.size(); ++i) require(tensor.dims[i] == 1);
-    require(tensor.dims.size() <= 2);
-  }
-
-  void set_weights(const OnnxTensor& tensor, bool transposed) {
-    require(tensor.type == OnnxType::float32 && tensor.dims.size() == 2);
-    const std::vector<double> values = numbers(tensor);
+  void add_weights(std::string_view value, bool transposed) {
+    const OnnxTensor* const tensor = constants_.find(value);
+    require(tensor != nullptr && tensor->dims.size() == 2);
+    see(tensor->type);
+    std::vector<double> values = required(tensor_numbers(*tensor));
     require(!values.empty());
-    const auto rows = static_cast<std::size_t>(tensor.dims[0]),
-               columns = static_cast<std::size_t>(tensor.dims[1]);
-    layer_.inputs = transposed ? columns : rows;
-    layer_.outputs = transposed ? rows : columns;
-    require((layers_.empty() || layers_.back().inputs == layer_.outputs) && fits(layer_.outputs));
-    require(bias_.empty() || bias_.size() == 1 || bias_.size() == layer_.outputs);
-    layer_.weights.resize(values.size());
-    for (std::size_t k = 0; k < layer_.outputs; ++k) {
-      for (std::size_t i = 0; i < layer_.inputs; ++i)
-        layer_.weights[k * layer_.inputs + i] =
-            static_cast<float>(transposed ? values[k * columns + i] : values[i * columns + k]);
+    const auto rows = static_cast<std::size_t>(tensor->dims[0]),
+               columns = static_cast<std::size_t>(tensor->dims[1]);
+    if (transposed) return add_layer(columns, rows, values);
+    std::vector<double> turned(values.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t k = 0; k < columns; ++k) turned[k * rows + i] = values[i * columns + k];
     }
-    layer_.bias.resize(layer_.outputs);
-    for (std::size_t k = 0; k < layer_.outputs; ++k)
-      layer_.bias[k] = bias_.empty() ? 0.0F : static_cast<float>(bias_[bias_.size() == 1 ? 0 : k]);
-    layers_.push_back(std::move(layer_));
-    layer_ = {};
-    bias_.clear();
-    open_ = false;
+    add_layer(rows, columns, turned);
   }
 
-  // An initializer or a Constant, or a copy of one.
-  const OnnxTensor* find_constant(std::string_view value) const {
-    value = onnx_origin(graph_, value);
-    if (const auto found = constants_.find(value); found != constants_.end()) return found->second;
-    const OnnxNode* node = graph_.maker(value);
-    if (node == nullptr || node->operation != "Constant") return nullptr;
-    const auto& tensor = node->attribute("value").tensor;
-    return tensor ? &*tensor : nullptr;
+  // A layer with these weights, outputs × inputs, and what was met since the last.
+  void add_layer(std::size_t inputs, std::size_t outputs, const std::vector<double>& weights) {
+    require(width_ == 0 || width_ == static_cast<double>(outputs));
+    width_ = 0;
+    if (outputs_) add_outputs(outputs);
+    require(layers_.empty() || layers_.back().inputs == outputs);
+    require(affine_.width() == 1 || affine_.width() == outputs);
+    DenseLayer layer{inputs, outputs, weights, std::vector<double>(outputs), activation_};
+    for (std::size_t k = 0; k < outputs; ++k) {
+      layer.bias[k] = affine_.shift_at(k);
+      for (std::size_t i = 0; i < inputs; ++i) layer.weights[k * inputs + i] *= affine_.scale_at(k);
+    }
+    layers_.push_back(std::move(layer));
+    affine_ = {};
+    activation_ = {};
   }
 
-  const OnnxTensor& constant(std::string_view value) const {
-    const OnnxTensor* tensor = find_constant(value);
-    require(tensor != nullptr);
-    return *tensor;
+  // One weight a unit.
+  void add_diagonal(std::size_t width) {
+    require(width <= kMostDiagonal);
+    std::vector<double> weights(width * width);
+    for (std::size_t k = 0; k < width; ++k) weights[k * width + k] = 1;
+    add_layer(width, width, weights);
   }
 
-  static std::vector<double> numbers(const OnnxTensor& tensor) {
-    auto values = tensor_numbers(tensor);
-    require(values.has_value());
-    return std::move(*values);
+  // What is made of the last activation.
+  void add_outputs(std::size_t width) {
+    OnnxAffine below = std::move(affine_);
+    const DenseActivation activation = activation_;
+    affine_ = std::move(*outputs_);
+    activation_ = {};
+    outputs_.reset();
+    add_diagonal(width);
+    affine_ = std::move(below);
+    activation_ = activation;
+  }
+
+  // The input is reached.
+  void end(const OnnxColumns& columns) {
+    require(columns.shape.size() == 1);
+    const std::size_t width = columns.columns.size();
+    if (activation_.kind != Kind::identity) add_diagonal(width);
+    require(!layers_.empty() && layers_.back().inputs == width && !outputs_);
+    require(width_ == 0 || width_ == static_cast<double>(width));
+    see(columns.type);
+    DenseLayer& layer = layers_.back();
+    fold(affine_, layer);
+    std::vector<double> weights(layer.outputs * plan_.width);
+    for (std::size_t k = 0; k < layer.outputs; ++k) {
+      for (std::size_t i = 0; i < width; ++i) {
+        const OnnxColumn& column = columns.columns[i];
+        const double weight = layer.weights[k * width + i];
+        layer.bias[k] += weight * column.shift;
+        weights[k * plan_.width + column.feature] += weight * column.scale;
+      }
+    }
+    layer.inputs = plan_.width;
+    layer.weights = std::move(weights);
+  }
+
+  // Shares 1 − sigmoid(z) and sigmoid(z) are the softmax of 0 and z.
+  void add_first_class() {
+    DenseLayer& last = layers_.back();
+    require(last.outputs == 1 && link_ == DenseLink::sigmoid);
+    last.outputs = 2;
+    last.weights.insert(last.weights.begin(), last.inputs, 0.0);
+    last.bias.insert(last.bias.begin(), 0.0);
+    link_ = DenseLink::softmax;
   }
 
   const OnnxGraph& graph_;
   const OnnxPlan& plan_;
-  std::unordered_map<std::string_view, const OnnxTensor*> constants_;
-  std::vector<DenseLayer> layers_;  // the last one first
-  DenseLayer layer_;                // under way, if open_
-  std::vector<double> bias_;
+  OnnxConstants constants_;
+  std::vector<DenseLayer> layers_;     // the last one first
+  OnnxAffine affine_;                  // met since the last weights or activation
+  DenseActivation activation_;         // met since the last weights, before the affine
+  std::optional<OnnxAffine> outputs_;  // what is done after an activation that is the last thing in the graph
   DenseLink link_ = DenseLink::identity;
-  bool open_ = false;
-  double width_ = 0;   // that a Reshape asks for; 0: any
-  bool flat_ = false;  // rows are flattened between here and the layer that was read last
+  bool two_classes_ = false, sums_to_one_ = false;
+  OnnxType type_ = OnnxType::undefined;
+  double width_ = 0;  // that a Reshape asks for; 0: any
 };
 
 }  // namespace

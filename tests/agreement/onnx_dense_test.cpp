@@ -129,13 +129,17 @@ std::vector<File> files() {
       {"a linear model", all(node("MatMul", {"x", "m"}, "h") + node("MatMul", {"h", "w"}, "y")), 2},
       {"a sum of two values",
        all(gemm + node("Relu", {"h"}, "r") + node("Add", {"r", "h"}, "s") + node("MatMul", {"s", "w"}, "y"))},
-      {"an activation that is not known", all(gemm + node("Elu", {"h"}, "r") + last)},
+      {"an activation that is not known", all(gemm + node("Sin", {"h"}, "r") + last)},
       {"an activation of the row itself",
-       all(node("Relu", {"x"}, "k") + node("MatMul", {"k", "m"}, "h") + node("MatMul", {"h", "w"}, "y"))},
+       all(node("Relu", {"x"}, "k") + node("MatMul", {"k", "m"}, "h") + node("MatMul", {"h", "w"}, "y")), 3},
       {"an activation at the end",
-       all(gemm + node("Relu", {"h"}, "r") + node("Gemm", {"r", "w"}, "s") + node("Relu", {"s"}, "y"))},
+       all(gemm + node("Relu", {"h"}, "r") + node("Gemm", {"r", "w"}, "s") + node("Relu", {"s"}, "y")), 3},
       {"a product of Gemm",
-       all(gemm + node("Relu", {"h"}, "r") + node("Gemm", {"r", "w", "b"}, "y", real_attribute("alpha", 2)))},
+       all(gemm + node("Relu", {"h"}, "r") + node("Gemm", {"r", "w", "b"}, "y", real_attribute("alpha", 2))),
+       2},
+      {"constants of two types",
+       all(gemm + node("Relu", {"h"}, "r") + node("Cast", {"r"}, "d", integer_attribute("to", 11)) +
+           node("MatMul", {"d", "wide"}, "e") + node("Cast", {"e"}, "y", integer_attribute("to", 1)))},
   };
 }
 

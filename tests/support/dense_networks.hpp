@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../src/model/dense_activation.hpp"
 #include "harmonia/ball/ball.hpp"
 #include "harmonia/core/random.hpp"
 #include "harmonia/model/dense_network.hpp"
@@ -19,12 +20,13 @@ inline harmonia::DenseNetwork random_dense(const std::vector<std::size_t>& width
     DenseLayer& layer = network.layers.emplace_back();
     layer.inputs = widths[l];
     layer.outputs = widths[l + 1];
-    layer.weights.resize(layer.inputs * layer.outputs);
-    layer.bias.resize(layer.outputs);
-    normals({.seed = seed, .row = l}, layer.weights);
-    normals({.seed = seed, .row = l, .sample = 1}, layer.bias);
-    for (float& weight : layer.weights) weight *= std::sqrt(2.0F / static_cast<float>(layer.inputs));
-    for (float& bias : layer.bias) bias *= 0.1F;
+    std::vector<float> weights(layer.inputs * layer.outputs), bias(layer.outputs);
+    normals({.seed = seed, .row = l}, weights);
+    normals({.seed = seed, .row = l, .sample = 1}, bias);
+    for (float& weight : weights) weight *= std::sqrt(2.0F / static_cast<float>(layer.inputs));
+    for (float& value : bias) value *= 0.1F;
+    layer.weights.assign(weights.begin(), weights.end());
+    layer.bias.assign(bias.begin(), bias.end());
     if (l + 2 < widths.size()) layer.activation = activation;
   }
   return network;
@@ -49,30 +51,17 @@ inline Matrix<double> points_of(const RowBall& ball) {
   return points;
 }
 
-/// The network's last sums, in single precision: the plain loop that a black box is.
+/// The network's last sums, in single precision: the plain loop that a black box is. Activations are rounded
+/// once, which no black box does better.
 inline std::vector<float> float_answer(const harmonia::DenseNetwork& network, const double* x) {
   std::vector<float> in(x, x + network.inputs()), out;
   for (const DenseLayer& layer : network.layers) {
     out.assign(layer.outputs, 0.0F);
     for (std::size_t k = 0; k < layer.outputs; ++k) {
-      for (std::size_t i = 0; i < layer.inputs; ++i) out[k] += layer.weights[k * layer.inputs + i] * in[i];
-      const float z = out[k] + layer.bias[k];
-      switch (layer.activation.kind) {
-        case DenseActivation::Kind::leaky:
-          out[k] = z > 0 ? z : layer.activation.slope * z;
-          break;
-        case DenseActivation::Kind::clip:
-          out[k] = std::min(std::max(z, layer.activation.low), layer.activation.high);
-          break;
-        case DenseActivation::Kind::tanh:
-          out[k] = std::tanh(z);
-          break;
-        case DenseActivation::Kind::sigmoid:
-          out[k] = 1 / (1 + std::exp(-z));
-          break;
-        default:
-          out[k] = z;
-      }
+      for (std::size_t i = 0; i < layer.inputs; ++i)
+        out[k] += static_cast<float>(layer.weights[k * layer.inputs + i]) * in[i];
+      out[k] += static_cast<float>(layer.bias[k]);
+      out[k] = static_cast<float>(activated(layer.activation, static_cast<double>(out[k])));
     }
     std::swap(in, out);
   }

@@ -17,7 +17,7 @@ using Path = DenseBallOptions::Path;
 using Arithmetic = DenseBallOptions::Arithmetic;
 
 constexpr DenseActivation kRelu{.kind = Kind::leaky};
-constexpr DenseActivation kLeaky{.kind = Kind::leaky, .slope = 0.1F};
+constexpr DenseActivation kLeaky{.kind = Kind::leaky, .slope = 0.1};
 constexpr DenseActivation kTanh{.kind = Kind::tanh};
 
 BallOptions ball_options(const std::string& name, double radius, Average average = Average::surface) {
@@ -139,7 +139,7 @@ TEST(Dense, OneUnitOnItsKink) {
   EXPECT_EQ(answer.centre[0], 0.5);
   EXPECT_EQ(answer.sum[0], 0.5 * 3 * 0.25 * (1 + 2 + 4));
   for (std::size_t k = 0; k < 3; ++k) {
-    const double rise = 3 * 0.25 * std::abs(static_cast<double>(network.layers[0].weights[k]));
+    const double rise = 3 * 0.25 * std::abs(network.layers[0].weights[k]);
     EXPECT_EQ(answer.differences.row(2 * k)[0], network.layers[0].weights[k] > 0 ? rise : 0);
     EXPECT_EQ(answer.differences.row(2 * k + 1)[0], network.layers[0].weights[k] > 0 ? 0 : rise);
   }
@@ -174,9 +174,15 @@ TEST(Dense, IsNeverWorseThanSinglePrecision) {
       {{90, 120, 1}, kRelu},
       {{30, 200, 150, 60, 3}, kLeaky},
       {{13, 17, 50, 9, 70, 2}, kRelu},
-      {{24, 50, 40, 3}, {.kind = Kind::clip, .low = -0.5F, .high = 0.75F}},
+      {{24, 50, 40, 3}, {.kind = Kind::clip, .low = -0.5, .high = 0.75}},
       {{18, 60, 20, 2}, kTanh},
       {{18, 60, 2}, {.kind = Kind::sigmoid}},
+      {{14, 40, 30, 2}, {.kind = Kind::elu, .slope = 1.3}},
+      {{14, 40, 30, 2}, {.kind = Kind::softplus}},
+      {{14, 40, 30, 2}, {.kind = Kind::silu}},
+      {{14, 40, 30, 2}, {.kind = Kind::gelu}},
+      {{14, 40, 30, 2}, {.kind = Kind::gelu_tanh}},
+      {{14, 40, 30, 2}, {.kind = Kind::hard_swish}},
   };
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const DenseNetwork network = test::random_dense(shapes[s].widths, shapes[s].activation, 10 + s);
@@ -211,6 +217,12 @@ TEST(Dense, EveryInstructionSetIsRight) {
       const std::string what = std::string(kind) + ", radius " + std::to_string(radius);
       expect_no_worse(relu, around, ways, what);
       expect_no_worse(tanh, around, ways, what);
+      for (const Kind smooth : {Kind::sigmoid, Kind::elu, Kind::softplus, Kind::silu, Kind::gelu,
+                                Kind::gelu_tanh, Kind::hard_swish}) {
+        const DenseActivation activation{.kind = smooth, .slope = 1};
+        expect_no_worse(test::random_dense({40, 60, 50, 3}, activation, 4), around, ways,
+                        what + ", kind " + std::to_string(static_cast<int>(smooth)));
+      }
     }
   }
 }
@@ -242,8 +254,8 @@ TEST(Dense, NoBendIsMissed) {
 TEST(Dense, RowsOnKinks) {
   DenseNetwork network = test::random_dense({12, 40, 30, 2}, kRelu, 6);
   const std::vector<double> x(12, 0.0);
-  for (float& bias : network.layers[0].bias) bias = 0;
-  for (float& bias : network.layers[1].bias) bias = 0;
+  for (double& bias : network.layers[0].bias) bias = 0;
+  for (double& bias : network.layers[1].bias) bias = 0;
   for (const double radius : {1e-6, 0.1, 10.0}) {
     for (const char* kind : {"cross", "one-hot", "simplex", "simplex+anti"}) {
       const Ball ball(ball_options(kind, radius), {}, 1);
@@ -278,6 +290,52 @@ TEST(Dense, ScalesAndFixedFeatures) {
   const RowBall around(ball, x, 0);
   const Answer truth = in_double(wide, around), answer = ours(wide, around);
   EXPECT_LE(error(answer.sum, truth.sum), 1e-6 * largest(truth.sum));
+}
+
+// Weights that no float is, as scalers make them; in single precision they are rounded.
+TEST(Dense, WeightsThatAreNoFloats) {
+  for (const DenseActivation& activation : {kRelu, kTanh}) {
+    DenseNetwork network = test::random_dense({20, 64, 33, 4}, activation, 17);
+    for (DenseLayer& layer : network.layers) {
+      for (double& weight : layer.weights) weight *= 1 + 1e-8;
+    }
+    const std::vector<double> x = random_row(20, 18);
+    for (const char* kind : {"cross", "simplex+anti"}) {
+      for (const double radius : {1e-4, 0.1, 3.0}) {
+        const Ball ball(ball_options(kind, radius), {}, 1);
+        expect_no_worse(network, RowBall(ball, x, 0), {{}, {.path = Path::rank_one}},
+                        std::string(kind) + " " + std::to_string(radius));
+      }
+    }
+  }
+}
+
+// A network of doubles: coordinates keep their digits, so that gamma of a linear one is 0 but for rounding,
+// and a step of 1e-9, which single precision would lose, does what its weights say.
+TEST(Dense, InDouble) {
+  DenseNetwork network = test::random_dense({10, 30, 2}, kRelu, 19);
+  network.scalar = Scalar::float64;
+  const std::vector<double> x = random_row(10, 20);
+  const Ball ball(ball_options("cross", 1e-9), {}, 1);
+  const RowBall around(ball, x, 0);
+  const Answer answer = ours(network, around);
+  Matrix<double> row(1, 10), slopes(2, 10);
+  for (std::size_t j = 0; j < 10; ++j) row.row(0)[j] = x[j];
+  const DenseLayer &first = network.layers[0], &last = network.layers[1];
+  for (std::size_t i = 0; i < first.outputs; ++i) {
+    double z = first.bias[i];
+    for (std::size_t j = 0; j < 10; ++j) z += first.weights[i * 10 + j] * x[j];
+    for (std::size_t k = 0; k < 2 && z > 0; ++k) {
+      for (std::size_t j = 0; j < 10; ++j)
+        slopes.row(k)[j] += last.weights[k * last.inputs + i] * first.weights[i * 10 + j];
+    }
+  }
+  for (std::size_t p = 0; p < 20; ++p) {
+    const std::size_t j = p / 2;
+    const double there = x[j] + (p % 2 == 0 ? 1e-9 : -1e-9);
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_NEAR(answer.differences.row(p)[k], slopes.row(k)[j] * (there - x[j]), 1e-22);
+  }
 }
 
 // What a link makes of differences, small ones and ones that saturate it.
