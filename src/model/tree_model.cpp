@@ -4,6 +4,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "tree_balls.hpp"
+#include "tree_cells.hpp"
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
@@ -50,11 +51,23 @@ class TreeModel final : public Model {
         rows_(ensemble, trees_.used, kernel_),
         answers_{ensemble.base, trees_.unit, ensemble.factor, options.margin ? TreeLink{} : ensemble.link},
         balls_(trees_, rows_, kernel_, answers_, info_.outputs),
-        fast_path_(options.fast_path) {}
+        fast_path_(options.fast_path) {
+    if (fast_path_ && options.cells) cells_ = TreeCells::find(trees_, rows_, kernel_.block, answers_, info_);
+    if (cells_) info_.fast_path = "cells";
+  }
 
   const ModelInfo& info() const override { return info_; }
 
   void evaluate(RowsView x, MutableRowsView y) const override {
+    const auto walked = [this](RowsView rows, MutableRowsView answers) { walk_trees(rows, answers); };
+    if (!cells_ || !cells_->evaluate(x, y, walked)) walk_trees(x, y);
+  }
+
+  // A look into the cells is less than what one of the points of a ball costs together with all others.
+  const BallPath* ball_path() const override { return fast_path_ && !cells_ ? &balls_ : nullptr; }
+
+ private:
+  void walk_trees(RowsView x, MutableRowsView y) const {
     const std::size_t bytes = std::max<std::size_t>(1, trees_.used.size()) * sizeof(float);
     const std::size_t together = std::clamp(kRowBytes / bytes, kLeastRows, kRows);
     TreeRowsMaker::Buffer buffer;
@@ -68,9 +81,6 @@ class TreeModel final : public Model {
     }
   }
 
-  const BallPath* ball_path() const override { return fast_path_ ? &balls_ : nullptr; }
-
- private:
   void walk(const TreePack& pack, const TreeRows& rows, std::vector<std::int64_t>& sums) const {
     const std::size_t each = std::max<std::size_t>(
         1, (pack.threshold.size() * 2 * sizeof(float) + pack.leaf.size() * sizeof(std::int64_t)) /
@@ -94,6 +104,7 @@ class TreeModel final : public Model {
   TreeAnswers answers_;
   TreeBalls balls_;
   bool fast_path_;
+  std::unique_ptr<TreeCells> cells_;  // none: there are more than a table holds, or it is not wanted
 };
 
 }  // namespace
