@@ -73,7 +73,7 @@ void add_reaching_options(CLI::App& command, ModelOptions& o) {
   command
       .add_flag_callback(
           "--no-fast-path", [&o] { o.fast_path = false; },
-          "ask for the points of a ball one by one, whatever is known of the model")
+          "answer every point for itself, whatever is known of the model")
       ->group("Model");
   command.add_flag("--missing", o.takes_missing, "the model answers rows with missing values (nan)")
       ->group("Model");

@@ -82,8 +82,8 @@ def gamma(
       height × width) it gets images, else plain rows; images of files come as `description` says. It answers with a tensor
       of rows × outputs, or a tuple or list that begins with one.
     * the address of a model as the program takes it: "net.onnx", "net.pt", "booster.json", "cmd:…", "http://…", "fn:f2";
-      or a ModelAddress, which has its options too, such as device="cuda:0" and fast_path=False (every point of a
-      ball is asked for, whatever is known of the model).
+      or a ModelAddress, which has its options too, such as device="cuda:0" and fast_path=False (every point is
+      answered for itself, whatever is known of the model).
 
     The rows X are an array (a C-ordered one of float64 is used as it is), a data frame, or what the program takes:
     "rows.csv", "rows.npy", "grid:0..5x101,1..4x61", "uniform:1000"; of images a folder, "photo.jpg" or MNIST's

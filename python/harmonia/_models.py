@@ -41,7 +41,7 @@ class ModelAddress:
     timeout: float = 60.0  #: seconds to wait for one answer
     retries: int = 4  #: further tries after a 5xx answer or a lost connection
     device: str = "cpu"  #: where a TorchScript model runs: cpu, cuda or cuda:N
-    fast_path: bool = True  #: False: every point of a ball is asked for, whatever is known of the model
+    fast_path: bool = True  #: False: every point is answered for itself, whatever is known of the model
 
     def text(self) -> str:
         return os.fspath(self.address)

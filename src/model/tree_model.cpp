@@ -1,4 +1,5 @@
 #include "harmonia/model/tree_ensemble.hpp"
+#include "tree_cells.hpp"
 #include "tree_prepared.hpp"
 
 namespace harmonia {
@@ -15,16 +16,25 @@ class TreeModel final : public Model {
   TreeModel(const TreeEnsemble& ensemble, const TreeModelOptions& options)
       : info_(tree_model_info(ensemble, options)),
         trees_(ensemble, options, exponents_of(ensemble)),
-        fast_path_(options.fast_path) {}
+        fast_path_(options.fast_path) {
+    if (fast_path_ && options.cells)
+      cells_ = TreeCells::find(trees_.trees, trees_.rows, trees_.kernel.block, trees_.answers, info_);
+    if (cells_) info_.fast_path = "cells";
+  }
 
   const ModelInfo& info() const override { return info_; }
-  void evaluate(RowsView x, MutableRowsView y) const override { trees_.evaluate(x, y); }
-  const BallPath* ball_path() const override { return fast_path_ ? &trees_.balls : nullptr; }
+  void evaluate(RowsView x, MutableRowsView y) const override {
+    const auto walked = [this](RowsView rows, MutableRowsView answers) { trees_.evaluate(rows, answers); };
+    if (!cells_ || !cells_->evaluate(x, y, walked)) trees_.evaluate(x, y);
+  }
+  // A look into the cells is less than what one of the points of a ball costs together with all others.
+  const BallPath* ball_path() const override { return fast_path_ && !cells_ ? &trees_.balls : nullptr; }
 
  private:
   ModelInfo info_;
   PreparedTrees trees_;
   bool fast_path_;
+  std::unique_ptr<TreeCells> cells_;  // none: there are more than a table holds, or it is not wanted
 };
 
 }  // namespace

@@ -8,8 +8,6 @@
 namespace harmonia {
 namespace {
 
-constexpr double kLightGbmZero = 1e-35F;  // in float32, as LightGBM has it
-
 template <class T>
 T category_side(const CategorySet& set, T value) {
   if (std::isnan(value)) return value;

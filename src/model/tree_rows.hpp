@@ -9,6 +9,9 @@
 
 namespace harmonia {
 
+/// Farthest from 0 that `zero_is_missing` takes for 0: in float32, as LightGBM has it.
+constexpr double kLightGbmZero = 1e-35F;
+
 /// Turns rows of data into what an ensemble's splits compare, in the blocks that a kernel walks.
 class TreeRowsMaker {
  public:
@@ -38,8 +41,10 @@ class TreeRowsMaker {
   std::size_t column(std::size_t input) const { return columns_[input]; }
   /// Inputs in use.
   std::size_t inputs() const { return inputs_.size(); }
+  /// How an input is made of its column.
+  TreeInput::Rule rule(std::size_t input) const { return inputs_[input].rule; }
   /// The input is its column as it is.
-  bool plain(std::size_t input) const { return inputs_[input].rule == TreeInput::Rule::plain; }
+  bool plain(std::size_t input) const { return rule(input) == TreeInput::Rule::plain; }
 
  private:
   template <class T>

@@ -57,7 +57,8 @@ std::unique_ptr<Model> model_of(const TreeEnsemble& ensemble, Simd simd, bool fa
                                     .sha256 = "",
                                     .margin = ensemble.margins() % 2 == 1,
                                     .simd = simd,
-                                    .fast_path = fast});
+                                    .fast_path = fast,
+                                    .cells = false});
 }
 
 // What a ball's answer says of one point.

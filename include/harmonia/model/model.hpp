@@ -30,7 +30,7 @@ struct ModelInfo {
   std::size_t preferred_batch = 0;     ///< rows a call that suit it; 0: no preference
   std::string sha256;                  ///< of its file, in hexadecimal; empty: there is no file
   std::string warning;                 ///< a sentence on why its numbers may mislead; empty: none
-  std::string fast_path;  ///< how pairs of points are answered sooner, "none: why"; empty: not asked
+  std::string fast_path;  ///< how it answers points sooner by itself, "none: why"; empty: not asked
   std::vector<std::string> features;  ///< names of its inputs, if it has them
   std::vector<std::string> classes;   ///< names of its classes in the order of its outputs, if it has them
 };

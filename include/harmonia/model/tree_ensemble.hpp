@@ -101,7 +101,8 @@ struct TreeModelOptions {
   std::string sha256;       ///< of its file; empty: there is none
   bool margin = false;      ///< answers are the margins
   Simd simd = best_simd();  ///< instructions to use; the answers are the same to the bit
-  bool fast_path = true;    ///< whole balls may be answered at once; the answers are the same to the bit
+  bool fast_path = true;    ///< points may be answered together; the answers are the same to the bit
+  bool cells = true;        ///< with `fast_path`: … by a table, where splits look at one column or two
 };
 
 /// A model that evaluates the ensemble, vectorised for the processor at hand. Leaves are summed as
