@@ -7,6 +7,7 @@
 #include "../../src/model/wire_format.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
+#include "harmonia/model/dense_balls.hpp"
 #include "harmonia/model/dense_network.hpp"
 #include "harmonia/model/onnx_model.hpp"
 #include "support/temporary_file.hpp"
@@ -184,10 +185,36 @@ TEST(OnnxDense, AnswersAsOnnxRuntimeDoes) {
 }
 
 TEST(OnnxDense, EveryCutIsNoticedOrHarmless) {
-  const std::string bytes = files()[1].bytes;
-  for (std::size_t length = 0; length < bytes.size(); ++length)
-    read_onnx_dense(bytes.substr(0, length), kName);
-  EXPECT_FALSE(read_onnx_dense(bytes.substr(0, bytes.size() / 2), kName));
+  for (const File& file : files()) {
+    const std::string& bytes = file.bytes;
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+      read_onnx_dense(bytes.substr(0, length), kName);
+    EXPECT_FALSE(read_onnx_dense(bytes.substr(0, bytes.size() / 2), kName));
+  }
+}
+
+// A byte that is another: what is still read as a network can be measured.
+TEST(OnnxDense, EveryDamageIsNoticedOrHarmless) {
+  BallOptions options = parse_ball("cross");
+  options.radius = 0.5;
+  const Ball ball(options, {}, 1);
+  const std::vector<double> x(6, 0.25);
+  const RowBall around(ball, x, 0);
+  const RowBall* const row = &around;
+  for (const File& file : files()) {
+    std::string bytes = file.bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const char kept = bytes[i];
+      bytes[i] = static_cast<char>(draw_below({.row = i}, 256));
+      const auto network = read_onnx_dense(bytes, kName);
+      if (network && network->inputs() == x.size()) {
+        std::vector<double> centre(network->outputs()), sum(network->outputs());
+        DenseBalls(*network, ball)
+            .sums({&row, 1}, {centre.data(), 1, centre.size()}, {sum.data(), 1, sum.size()});
+      }
+      bytes[i] = kept;
+    }
+  }
 }
 
 TEST(OnnxDense, CirclesEnd) {

@@ -15,11 +15,11 @@ namespace harmonia {
 struct DenseBallOptions {
   enum class Path {
     automatic,
-    tangents,  ///< only units that a step may carry over a kink; not with tanh and sigmoid
+    tangents,  ///< only units that a step may carry over a kink; not with smooth activations
     rank_one,  ///< all units at all points
   };
   enum class Arithmetic {
-    automatic,  ///< float64 where it costs little
+    automatic,  ///< float64 where it costs little, and of networks that compute in it
     float32,
     float64,
   };
@@ -32,9 +32,9 @@ struct DenseBallOptions {
 std::string dense_refused(const DenseNetwork& network, const Ball& ball);
 
 /// Balls whose units move one feature at a time (cross, one-hot, simplex, anti, simplex+anti), around rows of
-/// a dense network. Points have the coordinates of RowBall, cast to float. What is computed are differences
-/// to the row, layer by layer: no two large numbers are subtracted, and the error is that of small ones.
-/// Results depend neither on the rows that are measured together nor on threads.
+/// a dense network. Points have the coordinates of RowBall, cast to its scalar. What is computed are
+/// differences to the row, layer by layer: no two large numbers are subtracted, and the error is that of
+/// small ones. Results depend neither on the rows that are measured together nor on threads.
 class DenseBalls {
  public:
   /// Throws Error(usage) if dense_refused() says why.
@@ -51,7 +51,8 @@ class DenseBalls {
   /// sum over all units of the unit's value Σ weight · (f(point) − f(row)) (sums: rows × outputs). Eight or
   /// more rows at once are sooner done than one by one. Of a cross whose points average to the row but for
   /// the rounding of coordinates, by at most 2^-30 of the row for every point, that rounding's linear part is
-  /// left out. What is not finite could not be computed. Safe to call from several threads.
+  /// left out in single precision. What is not finite could not be computed. Safe to call from several
+  /// threads.
   void sums(std::span<const RowBall* const> balls, MutableRowsView centres, MutableRowsView sums) const;
 
   /// Around one row: its outputs (centre), and f(point) − f(row) of every point (differences: units · points
