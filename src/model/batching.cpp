@@ -13,6 +13,7 @@ constexpr std::size_t kSlotBytes = std::size_t{32} << 20;
 constexpr std::size_t kCacheBytes = std::size_t{1} << 17;
 constexpr std::size_t kFewSlots = 8, kManySlots = 64;
 constexpr std::size_t kWholeSlots = 256;
+constexpr std::size_t kMostTimes = 16;  // the size that a search begins with
 
 std::size_t scalar_bytes(Scalar scalar) { return scalar == Scalar::float32 ? sizeof(float) : sizeof(double); }
 
@@ -36,6 +37,10 @@ std::size_t neighbour_slots(const ModelInfo& info, std::size_t batch, std::size_
   const std::size_t affordable = affordable_slots(info);
   if (info.preferred_batch != 0) return std::min(info.preferred_batch, affordable);
   return std::clamp(kCacheBytes / row_bytes(info), std::min(kFewSlots, affordable), kManySlots);
+}
+
+std::size_t most_slots(const ModelInfo& info, std::size_t start) {
+  return std::max(start, std::min(kMostTimes * start, affordable_slots(info)));
 }
 
 std::size_t whole_slots(const ModelInfo& info, std::size_t batch, std::size_t threads) {

@@ -13,6 +13,9 @@ std::size_t thread_count(const ModelInfo& info, std::size_t asked, std::size_t b
 /// Points in one thread's batch where neighbours differ in one coordinate: few, which the cache holds.
 std::size_t neighbour_slots(const ModelInfo& info, std::size_t batch, std::size_t threads);
 
+/// The largest size of one thread's batch that a search from `start` on may try.
+std::size_t most_slots(const ModelInfo& info, std::size_t start);
+
 /// Points in one thread's batch where every one is written as a whole: many.
 std::size_t whole_slots(const ModelInfo& info, std::size_t batch, std::size_t threads);
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "batch_tuner.hpp"
 #include "batching.hpp"
 #include "harmonia/core/error.hpp"
 
@@ -27,6 +28,8 @@ constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that 
 class BlackBox::Worker {
  public:
   virtual ~Worker() = default;
+  /// From now on batches have so many points at most.
+  virtual void set_batch(std::size_t /*points*/) {}
   /// Finds where the next batch is to be written; by the thread that will ask.
   virtual void make_room() {}
   /// Writes the next points of the requests, so many, those of the first one from `skip` on.
@@ -132,9 +135,13 @@ class BlackBox::TypedWorker final : public Worker {
  public:
   TypedWorker(const Model& model, std::size_t slots)
       : model_(model), inputs_(model.info().inputs), batch_(slots), memory_(model.batch_memory(slots)) {
-    if (memory_ != nullptr) return;
-    own_.resize(slots, inputs_);
-    slots_.resize(std::bit_ceil(slots));
+    if (memory_ == nullptr) set_batch(slots);
+  }
+
+  void set_batch(std::size_t points) override {
+    if (points <= own_.rows()) return;
+    own_.resize(points, inputs_);
+    slots_.assign(std::bit_ceil(points), {});
     points_ = own_.row(0);
   }
 
@@ -307,6 +314,9 @@ BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run, std::size_t 
   slots_ = model.makes_points() && batch == 0 ? model.info().preferred_batch
                                               : neighbour_slots(model.info(), batch, pool_.threads());
   wave_ = least_wave();
+  // What the user or the model says stays, and so does a batch in memory that is lent.
+  if (batch == 0 && model.info().preferred_batch == 0 && model.info().reentrant)
+    tuner_ = std::make_unique<BatchTuner>(slots_, most_slots(model.info(), slots_));
   for (std::size_t i = 0; i < pool_.threads(); ++i) {
     workers_.push_back(model.info().scalar == Scalar::float32 ? make_worker<float>() : make_worker<double>());
   }
@@ -346,6 +356,7 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
     total += request.points();
   }
   if (total == 0) return;
+  if (tuner_ != nullptr) use_tuned();
   const std::uint64_t size = batch_size(total, requests.front().ball->shape().points());
   const auto request_of = [&](std::uint64_t point) {
     return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), point) - starts.begin()) -
@@ -377,6 +388,17 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
   });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   pace(total, taken.count());
+  // A wave of so few batches that threads wait for each other tells nothing of their size.
+  if (tuner_ != nullptr && 2 * size > slots_ && total >= 2 * size * workers_.size()) {
+    const double seconds = taken.count() / static_cast<double>(total);
+    tuner_->took(seconds, seconds * static_cast<double>(size * workers_.size()));
+  }
+}
+
+void BlackBox::use_tuned() {
+  slots_ = tuner_->size();
+  wave_ = std::max(wave_, least_wave());
+  for (const auto& worker : workers_) worker->set_batch(slots_);
 }
 
 void BlackBox::make_room() { workers_.front()->make_room(); }

@@ -14,6 +14,8 @@
 
 namespace harmonia {
 
+class BatchTuner;
+
 /// Units of one row's ball to be evaluated: order[first] … order[first + count − 1], or the units of these
 /// very numbers if there is no order.
 struct PointRequest {
@@ -28,7 +30,8 @@ struct PointRequest {
 };
 
 /// Asks a model for the points of many balls. Points of several rows are packed into one batch; a point that
-/// differs from its base in one coordinate costs one write, whatever the number of features.
+/// differs from its base in one coordinate costs one write, whatever the number of features. Where nobody
+/// says how large a batch is to be, it is measured which size is soonest done.
 class BlackBox {
  public:
   /// `batch` is the number of points held in memory at once, over all threads; 0: chosen for the model.
@@ -69,6 +72,7 @@ class BlackBox {
   template <class T>
   std::unique_ptr<Worker> make_worker() const;
 
+  void use_tuned();
   std::size_t least_wave() const;
   std::uint64_t batch_size(std::uint64_t total, std::size_t unit) const;
   void pace(std::uint64_t points, double seconds);
@@ -79,6 +83,7 @@ class BlackBox {
   std::size_t slots_ = 0;
   std::size_t wave_ = 0;
   ThreadPool pool_;
+  std::unique_ptr<BatchTuner> tuner_;  // none: the size of batches stays
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
