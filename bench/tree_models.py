@@ -1,4 +1,4 @@
-"""Trains the boosters that tree_bench measures, once, into FOLDER; xgboost.path there names XGBoost's own library."""
+"""Trains the boosters that tree_bench and cells_bench measure, once, into FOLDER; xgboost.path there names XGBoost's own library."""
 
 import sys
 from pathlib import Path
@@ -7,9 +7,15 @@ import numpy as np
 import xgboost as xgb
 from sklearn.datasets import make_classification
 
-SHAPES = [(10, 200, 6), (100, 200, 6), (100, 1000, 6), (100, 200, 8), (1000, 200, 6), (1000, 1000, 6)]  # features, trees, depth
+SHAPES = [(2, 200, 6), (2, 1000, 6), (10, 200, 6), (100, 200, 6), (100, 1000, 6), (100, 200, 8), (1000, 200, 6), (1000, 1000, 6)]  # features, trees, depth
 TRAINING_ROWS = 8000
 TEST_ROWS = 2048
+
+
+def two_features(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(rows, 2))
+    return x, (np.sin(3 * x[:, 0]) + x[:, 0] * x[:, 1] + rng.normal(0, 0.5, rows) > 0).astype(int)
 
 
 def main(folder: Path) -> None:
@@ -20,7 +26,7 @@ def main(folder: Path) -> None:
         missing = [s for s in SHAPES if s[0] == features and not (folder / f"trees_{s[0]}_{s[1]}_{s[2]}.ubj").exists()]
         if not missing:
             continue
-        x, y = make_classification(
+        x, y = two_features(TRAINING_ROWS + TEST_ROWS) if features == 2 else make_classification(
             TRAINING_ROWS + TEST_ROWS, features, n_informative=max(features // 3, 4), n_redundant=0, n_clusters_per_class=8,
             flip_y=0.02, random_state=1,
         )
@@ -30,7 +36,7 @@ def main(folder: Path) -> None:
         for _, trees, depth in missing:
             options = {
                 "objective": "binary:logistic", "eta": 0.05, "max_depth": depth, "tree_method": "hist",
-                "colsample_bytree": 0.5, "subsample": 0.8, "seed": 1,
+                "colsample_bytree": 1 if features == 2 else 0.5, "subsample": 0.8, "seed": 1,
             }
             booster = xgb.train(options, data, trees)
             booster.save_model(folder / f"trees_{features}_{trees}_{depth}.ubj")
