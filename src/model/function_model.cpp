@@ -29,8 +29,8 @@ template <class Term>
 double long_sum(std::size_t n, Term term) {
   constexpr std::size_t kLanes = 8, kHalf = kLanes / 2, kBlock = 256;
   std::array<Lanes, 2> halves;
-  // A block at a time for one half of the lanes and then for the other: the registers hold a half, and what
-  // they do not hold costs more than the sum.
+  // A block at a time for one half of the lanes and then for the other: the registers do not hold all eight
+  // with what they lost.
   const std::size_t whole = n - n % kLanes;
   for (std::size_t start = 0; start < whole; start += kBlock) {
     const std::size_t end = std::min(start + kBlock, whole);
