@@ -57,17 +57,20 @@ struct TurnInputs {
   std::vector<std::int32_t> place;    ///< of that column among those that are moved
 };
 
-/// A point on its way through a tree.
+/// Points that may turn off at splits of one level: the parts of TurnLevel, and where their sums are.
 template <class T>
-struct Turn {
-  std::uint32_t tree, at;  ///< slot of the tree's first, and heap position; at last the leaf
-  std::uint32_t from;      ///< the leaf that its base comes to; both counted from the tree's first
-  std::uint32_t values;    ///< where its base's begin in TurnRows::values, with the lane
-  std::int32_t own;        ///< the input that it has its own value of
-  std::uint32_t mark;      ///< of its row and column
-  std::uint32_t row;
-  std::uint32_t point;
-  T value;
+struct TurnPoints {
+  std::vector<std::uint32_t> found;
+  std::vector<std::uint32_t> mark, place;  ///< see TreeBallSums
+  std::vector<std::int32_t> begin, leaf;
+  std::vector<T> own;
+
+  void make_room(std::size_t count) {
+    if (found.size() >= count) return;
+    for (auto* part : {&found, &mark, &place}) part->resize(count);
+    for (auto* part : {&begin, &leaf}) part->resize(count);
+    own.resize(count);
+  }
 };
 
 /// Takes the points around rows that are not as their row in some tree to their leaves: those that turn off
@@ -88,22 +91,18 @@ class TreeTurns {
   template <class T, bool Missing>
   void walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, std::size_t first,
                const NearRows& near, const TurnRows& rows, TreeBallSums& sums);
-  template <bool Missing>
-  void walk_level(const Turner<float, Missing>& turner, const TurnLevel& near, const std::uint32_t (&way)[2],
-                  const std::uint64_t* apart, TreeBallSums& sums);
+  template <class T, bool Missing>
+  void walk_level(const Turner<T, Missing>& turner, std::size_t first, std::size_t found, unsigned level,
+                  const std::uint64_t* apart);
   template <class T>
-  std::vector<Turn<T>>& turns();
+  TurnPoints<T>& points();
 
   const TreeKernel& kernel_;
   const TurnInputs& inputs_;
   std::vector<std::uint32_t> picked_, apart_rows_;
   std::vector<std::uint64_t> apart_;  // of each tree and row, a bit a base, and from bit 32 a last vertex
-  std::vector<Turn<float>> single_;
-  std::vector<Turn<double>> exact_;
-  // Of points that a kernel takes to their leaves: see TurnLevel.
-  std::vector<std::uint32_t> found_, mark_, place_;
-  std::vector<std::int32_t> begin_, leaf_;
-  std::vector<float> own_;
+  TurnPoints<float> single_;
+  TurnPoints<double> exact_;
 };
 
 }  // namespace harmonia
