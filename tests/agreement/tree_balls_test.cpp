@@ -164,6 +164,51 @@ TEST(TreeBalls, FeaturesMayBeManyOrOne) {
 // More trees than are walked before their points are.
 TEST(TreeBalls, TreesMayBeMany) {
   expect_every_ball(random_trees({.trees = 900, .depth = 6, .seed = 7}), 0.05);
+  expect_every_ball(random_trees({.trees = 2500, .depth = 1, .seed = 17}), 0.05);
+}
+
+// More rows than are walked in turn, with some that are walked alone and others with missing values between
+// them.
+TEST(TreeBalls, RowsMayBeMany) {
+  for (const Scalar scalar : {Scalar::float32, Scalar::float64}) {
+    const TreeEnsemble ensemble =
+        random_trees({.columns = 7, .trees = 70, .depth = 6, .margins = 2, .scalar = scalar, .seed = 21});
+    for (const Simd simd : paths()) {
+      const auto model = model_of(ensemble, simd);
+      for (const BallKind kind : kKinds) {
+        BallOptions options;
+        options.kind = kind;
+        options.radius = 0.1;
+        const Ball ball(options, {}, 1);
+        Matrix<double> x = rows_near(ensemble, 150, 0.02, 0.1, 5);
+        x.row(20)[3] = std::numeric_limits<double>::infinity();
+        x.row(100)[0] = -std::numeric_limits<double>::infinity();
+        scalar == Scalar::float32 ? expect_point_by_point<float>(*model, ball, x)
+                                  : expect_point_by_point<double>(*model, ball, x);
+      }
+    }
+  }
+}
+
+// Thresholds, rows and steps that are one number in float32.
+TEST(TreeBalls, DoublesMayDifferByLessThanFloatsDo) {
+  constexpr double kFar = 1e9;
+  TreeEnsemble ensemble = random_trees({.trees = 60, .depth = 6, .scalar = Scalar::float64, .seed = 31});
+  for (TreeNode& node : ensemble.nodes) node.threshold += kFar;
+  for (const Simd simd : paths()) {
+    const auto model = model_of(ensemble, simd);
+    for (const BallKind kind : kKinds) {
+      for (const double radius : {1e-3, 0.1, 10.0}) {
+        BallOptions options;
+        options.kind = kind;
+        options.radius = radius;
+        Matrix<double> x = rows_near(random_trees({.seed = 32}), 40, 0.05, radius, 6);
+        for (std::size_t i = 0; i < x.rows(); ++i)
+          for (std::size_t j = 0; j < x.columns(); ++j) x.row(i)[j] += kFar;
+        expect_point_by_point<double>(*model, Ball(options, {}, 1), x);
+      }
+    }
+  }
 }
 
 TEST(TreeBalls, FeaturesMayHaveScalesBoundsAndWholeSteps) {
