@@ -51,7 +51,7 @@ class KafkaBroker:
             "group.initial.rebalance.delay.ms=0\ngroup.min.session.timeout.ms=1000\nauto.create.topics.enable=false\n"
             "num.network.threads=1\nnum.io.threads=2\nlog.cleaner.enable=false\n")
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        self.run("kafka.tools.StorageTool", "format", "--cluster-id", cluster, "--config", str(self.settings))
+        self.run("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "--config", str(self.settings))
 
     def run(self, tool: str, *arguments: str) -> str:
         """What one of Kafka's own tools says."""
