@@ -230,7 +230,7 @@ class BlockWalker final : public TreeBallWalker {
       for (; eight != 0; eight &= eight - 1)
         marked_.push_back(column + static_cast<std::size_t>(std::countr_zero(eight)) / 8);
     }
-    std::memset(marks, 0, sums_.columns());
+    std::fill_n(marks, sums_.columns(), static_cast<unsigned char>(0));
   }
 
   const TreeBalls& path_;
