@@ -192,6 +192,7 @@ class GrowingAsker final : public BallAsker {
     for (const std::size_t i : which) balls_.push_back(rows[i]);
     walker->second->walk(balls_, [&](std::size_t place, const BallSumsView& sums) {
       KeptRow& counted = row(which[place]);
+      counted.trees = 0;  // if there is no memory for more, what is kept counts for nothing
       counted.sums.add(sums);
       counted.trees = growth_.size();
     });

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kTreeBytes = 512 * 1024;  // of trees that blocks of rows and their points walk in turn
 constexpr std::size_t kSumBytes = 512 * 1024;   // of sums, of which every row has as many as points
 constexpr double kRounding = 1e-6;              // of float32, several times
+constexpr float kLargest =
+    std::numeric_limits<float>::max() / 4;  // of what goes together: no point of it is infinite
 constexpr double kLeastFloat = std::numeric_limits<float>::denorm_min();
 constexpr double kSmallestWay = 1e-13;                   // of a step, as a share of the coordinate
 constexpr std::size_t kMostSums = std::size_t{1} << 24;  // of a block, which every thread has
@@ -57,9 +59,9 @@ std::size_t rows_together(const TreeBalls& path, const Ball& ball) {
 }
 
 // Looks at all of them: that is sooner than to stop at the first.
-bool any_infinite(const std::vector<float>& values) {
+bool any_large(const std::vector<float>& values) {
   unsigned found = 0;
-  for (const float value : values) found |= std::abs(value) > std::numeric_limits<float>::max() ? 1U : 0U;
+  for (const float value : values) found |= std::abs(value) > kLargest ? 1U : 0U;
   return found != 0;
 }
 
@@ -106,8 +108,10 @@ class BlockWalker final : public TreeBallWalker {
       for (std::size_t slot = 0; slot < pack.split.size(); ++slot) {
         if (!pack.split[slot]) continue;
         const double way = radius * scales_[static_cast<std::size_t>(pack.input[slot]) / block_];
+        if (!(way <= kLargest)) together_ = false;
         const double at = std::abs(static_cast<double>(pack.threshold[slot]));
-        if ((way > 0 && way < kSmallestWay * at) || !std::isfinite(way)) together_ = false;
+        if (std::isinf(at)) continue;  // no point of a block is beyond
+        if (way > 0 && way < kSmallestWay * at) together_ = false;
         reach[slot] = static_cast<float>(way * (1 + kRounding) + kRounding * (way + at) + 2 * kLeastFloat);
       }
     }
@@ -126,7 +130,7 @@ class BlockWalker final : public TreeBallWalker {
       const bool together = together_ && path_.packs[p].together;
       if (together) walk_together(p);
       for (std::size_t row = 0; row < rows_.size(); ++row) {
-        if (together && !blocks_[row / block_].infinite) continue;
+        if (together && !blocks_[row / block_].alone) continue;
         for (std::size_t tree = 0; tree < trees.count; ++tree)
           alone_.walk(trees, tree, *rows_[row], points_, row, sums_);
       }
@@ -138,7 +142,7 @@ class BlockWalker final : public TreeBallWalker {
   // Rows that a kernel walks at once.
   struct Block {
     std::size_t count = 0;
-    bool infinite = false;
+    bool alone = false;  // its rows are walked one by one
   };
 
   void make_blocks() {
@@ -155,8 +159,9 @@ class BlockWalker final : public TreeBallWalker {
       const std::span<const double* const> rows(x_.data() + b * block_,
                                                 std::min(block_, rows_.size() - b * block_));
       blocks_[b].count = rows.size();
-      missing_ |= path_.rows.make_block(rows, nullptr, seen_, to);
-      blocks_[b].infinite = any_infinite(seen_);
+      const bool missing = path_.rows.make_block(rows, nullptr, seen_, to);
+      missing_ |= missing;
+      blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero);
       to += size;
       for (std::size_t base = 0; base < bases; ++base, to += size)
         path_.rows.make_block(rows, to_base + base * inputs, seen_, to);
@@ -174,7 +179,7 @@ class BlockWalker final : public TreeBallWalker {
     for (std::size_t first = 0; first < trees.count; first += step) {
       NearRows near{.found = near_.data()};
       for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        if (blocks_[b].infinite) continue;
+        if (blocks_[b].alone) continue;
         near.first_row = static_cast<std::uint32_t>(b * block_);
         const Exact exact{x_.data() + b * block_, path_.inputs.column.data()};
         path_.kernel.find_near(trees, reach_[p].data(), first, std::min(first + step, trees.count),
@@ -271,7 +276,8 @@ class TreeBallAsker final : public BallAsker {
   BallAnswerer answerer_;
 };
 
-// Complete trees whose every split compares a column as it is, which no other input does.
+// Complete trees whose every split compares a column as it is where nothing is missing, and no other input
+// does.
 bool fits_blocks(const TreePack& pack, const std::vector<bool>& alone, std::size_t block) {
   constexpr std::size_t kMostEntries = std::size_t{1} << 31;
   if (pack.view.child != nullptr || pack.split.size() >= kMostEntries / block) return false;
@@ -299,7 +305,9 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
   }
   std::vector<bool> alone(rows.inputs());
   for (std::size_t i = 0; i < alone.size(); ++i)
-    alone[i] = rows.plain(i) && sharing[static_cast<std::size_t>(inputs.place[i])] == 1;
+    alone[i] = (rows.plain(i) || rows.rule(i) == TreeInput::Rule::nan_is_zero) &&
+               sharing[static_cast<std::size_t>(inputs.place[i])] == 1;
+  for (std::size_t i = 0; i < rows.inputs(); ++i) nan_is_zero |= rows.rule(i) == TreeInput::Rule::nan_is_zero;
   for (const TreePack& pack : trees.packs) {
     Pack& own = packs.emplace_back();
     own.together = fits_blocks(pack, alone, kernel.block);

@@ -55,6 +55,7 @@ class TreeBalls final : public BallPath {
   std::size_t outputs;
   std::vector<Pack> packs;
   std::vector<std::uint32_t> columns;  ///< that splits look at, ascending
+  bool nan_is_zero = false;            ///< some input in use takes a missing value for 0
   TurnInputs inputs;                   ///< in use: their columns, and the places of these among the former
 };
 

@@ -190,6 +190,19 @@ TEST(TreeBalls, RowsMayBeMany) {
   }
 }
 
+// As LightGBM has it where no training row had one: missing values count as 0, and some thresholds are
+// infinite.
+TEST(TreeBalls, MissingMayBeZero) {
+  for (const Scalar scalar : {Scalar::float32, Scalar::float64}) {
+    TreeEnsemble ensemble = random_trees({.trees = 50, .depth = 6, .scalar = scalar, .seed = 41});
+    for (TreeInput& input : ensemble.inputs) input.rule = TreeInput::Rule::nan_is_zero;
+    for (std::size_t n = 0; n < ensemble.nodes.size(); n += 40)
+      ensemble.nodes[n].threshold = std::numeric_limits<double>::infinity();
+    expect_every_ball(ensemble, 0);
+    expect_every_ball(ensemble, 0.1);
+  }
+}
+
 // Thresholds, rows and steps that are one number in float32.
 TEST(TreeBalls, DoublesMayDifferByLessThanFloatsDo) {
   constexpr double kFar = 1e9;
@@ -333,8 +346,9 @@ TEST(TreeBalls, NumbersMayBeHugeOrTiny) {
   struct Case {
     double threshold, x, radius, scale;
   };
-  for (const Case& each : {Case{3e38F, 5e38, 3e38, 1}, Case{0, -0.8e-45, 5e-46, 1},
-                           Case{1, 0.5, 1e200, 1e200}, Case{1e-40F, 0.9e-40, 2e-41, 1}}) {
+  for (const Case& each :
+       {Case{3e38F, 5e38, 3e38, 1}, Case{0, -0.8e-45, 5e-46, 1}, Case{1, 0.5, 1e200, 1e200},
+        Case{1e-40F, 0.9e-40, 2e-41, 1}, Case{1, 0, 1e39, 1}, Case{3.4e38F, 3.3e38, 5e37, 1}}) {
     const TreeEnsemble ensemble = one_split(each.threshold);
     for (const Simd simd : paths()) {
       const auto model = model_of(ensemble, simd);
