@@ -151,6 +151,7 @@ std::optional<std::string> with_member(const std::string& body, std::string_view
                                        std::string_view value) {
   const Json json = Json::parse(body, nullptr, false);
   if (!json.is_object() || json.contains(name)) return std::nullopt;
+  if (body.find('\0') != std::string::npos) return std::nullopt;  // the parser takes it for the end
   const std::size_t end = body.rfind('}');
   std::string longer = body.substr(0, end);
   longer += fmt::format("{}\"{}\":{}", json.empty() ? "" : ",", name, value);

@@ -59,6 +59,7 @@ TEST(Conversation, AMemberIsAddedAndNoOtherByteChanges) {
   EXPECT_EQ(with_member("{\"a\": 1.50e0 }\n", "harmonia", "{}"), "{\"a\": 1.50e0 ,\"harmonia\":{}}\n");
   EXPECT_EQ(with_member(" {} ", "m", "1"), " {\"m\":1} ");
   EXPECT_EQ(with_member("{\"a\":\"}\"}", "m", "null"), "{\"a\":\"}\",\"m\":null}");
+  EXPECT_EQ(with_member(std::string("{\"a\":1}\0{}", 11), "m", "1"), std::nullopt);
   for (const char* other : {"", "[]", "{\"m\":1}", "{\"a\":1", "{} {}", "7", "null"})
     EXPECT_FALSE(with_member(other, "m", "1").has_value()) << other;
 }
