@@ -93,6 +93,7 @@ struct TreeTurns::Turner {
   const TurnRows& rows;
   const TurnSteps& steps;
   TreeBallSums& sums;
+  std::int32_t row_begin[NearRows::kMostRows];  // begin_of() the rows themselves
 
   Turner(const PackedTrees& of, const std::vector<TurnSplit<T>>& slot_splits, std::size_t first,
          const TurnInputs& of_model, const TurnRows& around, TreeBallSums& to)
@@ -107,7 +108,9 @@ struct TreeTurns::Turner {
         in(of_model),
         rows(around),
         steps(*around.steps),
-        sums(to) {}
+        sums(to) {
+    for (std::uint32_t row = 0; row < NearRows::kMostRows; ++row) row_begin[row] = begin_of(row, 0);
+  }
 
   // Bases are numbered: 0 is the row itself, then come those of own points if they are shifted, and last
   // vertices.
@@ -192,10 +195,11 @@ struct TreeTurns::Turner {
     };
     const double* const own_steps[2] = {of_side(steps.to_own, 0), of_side(steps.to_own, 1)};
     const double* const shifts[2] = {of_side(steps.to_base, 0), of_side(steps.to_base, 1)};
-    std::int32_t begins[2][NearRows::kMostRows];
-    for (std::uint32_t row = 0; row < NearRows::kMostRows; ++row)
-      for (const std::size_t side : {0, 1})
-        begins[side][row] = way[side] == kNone ? 0 : begin_of(row, base_of(way[side]));
+    const std::int32_t* const begin_rows = row_begin;
+    const auto to_base = [&](std::uint32_t side) {
+      return way[side] == kNone ? 0 : begin_of(0, base_of(way[side])) - row_begin[0];
+    };
+    const std::int32_t base_begin[2] = {to_base(0), to_base(1)};
     const double* const* const x = rows.x;
     const std::uint32_t *const column = in.column.data(), heap_size = slots;
     const std::int32_t* const place = in.place.data();
@@ -220,7 +224,7 @@ struct TreeTurns::Turner {
       out_found[listed] = found[i];
       out_mark[listed] = mark;
       out_place[listed] = (mark * each + point) * margins;
-      out_begin[listed] = begins[right][at.row];
+      out_begin[listed] = begin_rows[at.row] + base_begin[right];
       out_own[listed] = static_cast<T>(own + own_steps[right][input]);
       const bool gone = apart != nullptr && ((apart[apart_place(at)] >> point) & 1U) != 0;
       listed += gone ? 0 : 1;
