@@ -90,7 +90,9 @@ class KafkaConsumer::Parts {
                                        {"enable.auto.offset.store", "false"},
                                        {"auto.offset.reset", "earliest"},
                                        {"enable.partition.eof", "false"},
-                                       {"partition.assignment.strategy", "cooperative-sticky"},
+                                       // Not cooperative-sticky, whose state librdkafka before 2.3 aborts
+                                       // over if the consumer ends before it was assigned anything (4312).
+                                       {"partition.assignment.strategy", "roundrobin"},
                                        {"max.poll.interval.ms", "600000"}},
                                       this);
     rd_kafka_conf_set_rebalance_cb(
