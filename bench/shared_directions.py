@@ -8,29 +8,24 @@ products Wz in memory and ONNX Runtime on the rest of the network. ReLU networks
 import time
 
 import numpy as np
-import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from conv_patches import session
+from onnx import helper
 
 POINTS, REPEATS, SIGMA = 512, 9, np.float32(0.1)
 NETWORKS = [[20, 64, 3], [20, 64, 64, 3], [100, 128, 128, 10], [784, 128, 10], [784, 256, 256, 10], [784, 1568, 1568, 10],
             [3072, 512, 256, 10]]
 
 
-def session(layers, activated):
-    """Of these layers; `activated`: what comes in are the sums of the layer before."""
-    nodes = [helper.make_node("Relu", ["x"], ["a"])] if activated else []
-    value, constants = "a" if activated else "x", []
+def session_of(layers, activated):
+    """ReLU between the layers, and before the first if `activated`."""
+    nodes, value, constants = [], "x", []
+    if activated:
+        nodes, value = [helper.make_node("Relu", ["x"], ["a"])], "a"
     for i, (weights, bias) in enumerate(layers):
-        constants += [numpy_helper.from_array(weights, f"w{i}"), numpy_helper.from_array(bias, f"b{i}")]
+        constants += [(f"w{i}", weights), (f"b{i}", bias)]
         nodes += [helper.make_node("Gemm", [value, f"w{i}", f"b{i}"], [f"z{i}"]), helper.make_node("Relu", [f"z{i}"], [f"r{i}"])]
         value = f"r{i}"
-    graph = helper.make_graph(nodes[:-1], "bench", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, len(layers[0][0])])],
-                              [helper.make_tensor_value_info(f"z{len(layers) - 1}", TensorProto.FLOAT, None)], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    model.ir_version = 8
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session(nodes[:-1], constants, [len(layers[0][0])])
 
 
 def in_float64(layers, x):
@@ -44,7 +39,7 @@ def measure(sizes):
     rng = np.random.default_rng(0)
     layers = [((rng.standard_normal(s) * np.sqrt(2 / s[0])).astype(np.float32), (0.1 * rng.standard_normal(s[1])).astype(np.float32))
               for s in zip(sizes, sizes[1:])]
-    whole, rest = session(layers, False), session(layers[1:], True)
+    whole, rest = session_of(layers, False), session_of(layers[1:], True)
     x, z = rng.standard_normal(sizes[0]).astype(np.float32), rng.standard_normal((POINTS, sizes[0])).astype(np.float32)
     kept, points = z @ layers[0][0], np.empty_like(z)
     sums = np.empty_like(kept)

@@ -14,42 +14,26 @@ namespace harmonia {
 namespace {
 
 // Sums in eight compensated lanes (two-sum), added up in a fixed order: the error does not grow with n.
-struct Lanes {
-  std::array<double, 4> sum{}, lost{};
-
-  void add(std::size_t lane, double value) {
+template <class Term>
+double long_sum(std::size_t n, Term term) {
+  constexpr std::size_t kLanes = 8;
+  std::array<double, kLanes> sum{}, lost{};
+  const auto add = [&](std::size_t lane, double value) {
     const double total = sum[lane] + value;
     const double back = total - sum[lane];
     lost[lane] += (sum[lane] - (total - back)) + (value - back);
     sum[lane] = total;
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, term(i + lane));
   }
-};
-
-template <class Term>
-double long_sum(std::size_t n, Term term) {
-  constexpr std::size_t kLanes = 8, kHalf = kLanes / 2, kBlock = 256;
-  std::array<Lanes, 2> halves;
-  // A block at a time for one half of the lanes and then for the other: the registers do not hold all eight
-  // with what they lost.
-  const std::size_t whole = n - n % kLanes;
-  for (std::size_t start = 0; start < whole; start += kBlock) {
-    const std::size_t end = std::min(start + kBlock, whole);
-    for (std::size_t h = 0; h < 2; ++h) {
-      Lanes half = halves[h];
-      for (std::size_t i = start + h * kHalf; i < end; i += kLanes) {
-        for (std::size_t lane = 0; lane < kHalf; ++lane) half.add(lane, term(i + lane));
-      }
-      halves[h] = half;
-    }
-  }
-  for (std::size_t i = whole; i < n; ++i) halves[i % kLanes / kHalf].add(i % kHalf, term(i));
-  Lanes& all = halves[0];
+  for (; i < n; ++i) add(i % kLanes, term(i));
   for (std::size_t lane = 1; lane < kLanes; ++lane) {
-    const Lanes& half = halves[lane / kHalf];
-    all.add(0, half.sum[lane % kHalf]);
-    all.lost[0] += half.lost[lane % kHalf];
+    add(0, sum[lane]);
+    lost[0] += lost[lane];
   }
-  return all.sum[0] + all.lost[0];
+  return sum[0] + lost[0];
 }
 
 double sum_of_squares(const double* x, std::size_t n) {
