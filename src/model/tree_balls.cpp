@@ -65,17 +65,24 @@ bool any_large(const std::vector<float>& values) {
   return found != 0;
 }
 
+bool any_of(const TreeBalls& path, bool TreeBalls::Pack::*kind) {
+  return std::ranges::any_of(path.packs, kind);
+}
+
 class BlockWalker final : public TreeBallWalker {
  public:
   BlockWalker(const TreeBalls& path, const Ball& ball)
       : path_(path),
         block_(path.kernel.block),
-        together_(fixed_steps(ball) && std::ranges::any_of(path.packs, &TreeBalls::Pack::together)),
+        together_(fixed_steps(ball) &&
+                  (any_of(path, &TreeBalls::Pack::together) || any_of(path, &TreeBalls::Pack::deep))),
+        deep_(any_of(path, &TreeBalls::Pack::deep)),
         scales_(together_ ? scales_of(ball, path.rows) : std::vector<double>{}),
         most_rows_(rows_together(path, ball)),
         sums_(most_rows_, block_, path.columns.size(), path.answers.margins()),
         alone_(path.rows, block_, path.inputs.place),
-        turns_(path.kernel, path.inputs) {
+        turns_(path.kernel, path.inputs),
+        linked_(path.kernel, path.rows, path.inputs) {
     if (together_) find_reach(ball.options().radius);
   }
 
@@ -100,6 +107,8 @@ class BlockWalker final : public TreeBallWalker {
   // of a threshold, the row is as near to it. Where steps are so small that doubles hardly hold them,
   // rounding may take a point to the wrong side of its row, and rows are walked alone.
   void find_reach(double radius) {
+    for (const double scale : scales_)
+      if (!(radius * scale <= kLargest)) together_ = false;
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
       std::vector<float>& reach = reach_.emplace_back();
       if (!path_.packs[p].together) continue;
@@ -108,7 +117,6 @@ class BlockWalker final : public TreeBallWalker {
       for (std::size_t slot = 0; slot < pack.split.size(); ++slot) {
         if (!pack.split[slot]) continue;
         const double way = radius * scales_[static_cast<std::size_t>(pack.input[slot]) / block_];
-        if (!(way <= kLargest)) together_ = false;
         const double at = std::abs(static_cast<double>(pack.threshold[slot]));
         if (std::isinf(at)) continue;  // no point of a block is beyond
         if (way > 0 && way < kSmallestWay * at) together_ = false;
@@ -127,8 +135,13 @@ class BlockWalker final : public TreeBallWalker {
     if (together_) make_blocks();
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
       const PackedTrees& trees = path_.trees.packs[p].view;
-      const bool together = together_ && path_.packs[p].together;
-      if (together) walk_together(p);
+      const bool deep = together_ && path_.packs[p].deep;
+      const bool together = deep || (together_ && path_.packs[p].together);
+      if (deep) {
+        linked_.walk(trees, path_.packs[p].linked, sums_);
+      } else if (together) {
+        walk_together(p);
+      }
       for (std::size_t row = 0; row < rows_.size(); ++row) {
         if (together && !blocks_[row / block_].alone) continue;
         for (std::size_t tree = 0; tree < trees.count; ++tree)
@@ -159,13 +172,20 @@ class BlockWalker final : public TreeBallWalker {
       const std::span<const double* const> rows(x_.data() + b * block_,
                                                 std::min(block_, rows_.size() - b * block_));
       blocks_[b].count = rows.size();
-      const bool missing = path_.rows.make_block(rows, nullptr, seen_, to);
+      const bool missing = path_.rows.make_block(rows, nullptr, nullptr, seen_, to);
       missing_ |= missing;
       blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero);
       to += size;
       for (std::size_t base = 0; base < bases; ++base, to += size)
-        path_.rows.make_block(rows, to_base + base * inputs, seen_, to);
+        path_.rows.make_block(rows, to_base + base * inputs, nullptr, seen_, to);
     }
+    if (!deep_) return;
+    deep_blocks_.steps = &steps_;
+    deep_blocks_.x = x_;
+    deep_blocks_.missing = missing_;
+    deep_blocks_.alone.clear();
+    for (const Block& block : blocks_) deep_blocks_.alone.push_back(block.alone);
+    linked_.begin(deep_blocks_);
   }
 
   void walk_together(std::size_t p) {
@@ -241,12 +261,15 @@ class BlockWalker final : public TreeBallWalker {
   const TreeBalls& path_;
   std::size_t block_;
   bool together_;
+  bool deep_;
   std::vector<double> scales_;             // of the inputs
   std::vector<std::vector<float>> reach_;  // of the slots of each pack
   std::size_t most_rows_;
   TreeBallSums sums_;
   TreeAlone alone_;
   TreeTurns turns_;
+  TreeDeep linked_;
+  DeepBlocks deep_blocks_;
   std::size_t moved_ = ~std::size_t{0};  // features, around the rows that the next two are of
   TreeBallPoints points_;
   TurnSteps steps_;
@@ -275,6 +298,13 @@ class TreeBallAsker final : public BallAsker {
   std::unique_ptr<TreeBallWalker> walker_;
   BallAnswerer answerer_;
 };
+
+// Every split compares a column as it is where nothing is missing, and no other input does.
+bool plain_splits(const TreePack& pack, const std::vector<bool>& alone, std::size_t block) {
+  for (std::size_t slot = 0; slot < pack.child.size(); ++slot)
+    if (pack.child[slot] >= 0 && !alone[static_cast<std::size_t>(pack.input[slot]) / block]) return false;
+  return true;
+}
 
 // Complete trees whose every split compares a column as it is where nothing is missing, and no other input
 // does.
@@ -312,6 +342,8 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
     Pack& own = packs.emplace_back();
     own.together = fits_blocks(pack, alone, kernel.block);
     if (own.together) own.splits = turn_splits(pack);
+    own.deep = fits_deep(pack) && plain_splits(pack, alone, kernel.block);
+    if (own.deep) own.linked = deep_pack(pack, inputs);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harmonia/model/ball_path.hpp"
+#include "tree_deep.hpp"
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
@@ -46,6 +47,8 @@ class TreeBalls final : public BallPath {
   struct Pack {
     bool together = false;  ///< blocks of rows at once: complete trees, one plain input a column
     TurnSplits splits;      ///< then
+    bool deep = false;      ///< the same of deep trees
+    DeepPack linked;        ///< then
   };
 
   const PackedEnsemble& trees;

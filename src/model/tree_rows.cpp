@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace harmonia {
 namespace {
@@ -71,12 +72,16 @@ double TreeRowsMaker::seen(std::size_t input, double value) const {
 }
 
 bool TreeRowsMaker::make_block(std::span<const double* const> rows, const double* steps,
-                               std::vector<float>& seen, float* block) const {
+                               const double* further, std::vector<float>& seen, float* block) const {
+  if (steps == nullptr) std::swap(steps, further);
   const std::size_t inputs = inputs_.size();
   seen.resize(rows.size() * inputs);
   float* to = seen.data();
   for (const double* const x : rows) {
-    if (steps != nullptr) {
+    if (further != nullptr) {
+      for (std::size_t i = 0; i < inputs; ++i)
+        to[i] = static_cast<float>((x[columns_[i]] + steps[i]) + further[i]);
+    } else if (steps != nullptr) {
       for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]] + steps[i]);
     } else if (all_columns_) {
       for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[i]);

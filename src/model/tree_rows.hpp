@@ -29,11 +29,11 @@ class TreeRowsMaker {
   /// Rows first … first + count − 1 of x. Good until the buffer is used again.
   TreeRows make(const RowsView& x, std::size_t first, std::size_t count, Buffer& buffer) const;
 
-  /// Puts 1 … block rows, or what is by `steps` (an input each; null: none) from them, into a block, as
-  /// float32 and their columns as they are; true if a value is NaN. `seen` are then the rows without the
-  /// block's order.
-  bool make_block(std::span<const double* const> rows, const double* steps, std::vector<float>& seen,
-                  float* block) const;
+  /// Puts 1 … block rows, or what is by `steps` (an input each; null: none), and `further` by others, from
+  /// them, into a block, as float32 and their columns as they are; true if a value is NaN. `seen` are then
+  /// the rows without the block's order.
+  bool make_block(std::span<const double* const> rows, const double* steps, const double* further,
+                  std::vector<float>& seen, float* block) const;
 
   /// What splits compare of one input (of those in use) where its column holds this, in the model's type.
   double seen(std::size_t input, double value) const;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tree_deep_walk.hpp"
+
 namespace harmonia {
 
 /// Deepest trees that are packed as complete ones.
@@ -91,6 +93,12 @@ struct TreeKernel {
   std::size_t (*pick_level)(const NearRows& near, unsigned level, std::uint32_t* picked);
   /// Takes points that turn off to their leaves. Null: it has no better way than one by one.
   void (*turn_off)(const PackedTrees& trees, const TurnLevel& points);
+  /// As find_near(), for deep trees first … last − 1: one block of rows, whose splits within reach are listed
+  /// in the order of their way.
+  void (*find_near_deep)(const DeepTrees& trees, std::size_t first, std::size_t last, const DeepRows& rows,
+                         DeepNear& near);
+  /// Finds the points that turn off, and takes them to their leaves.
+  void (*turn_off_deep)(const DeepTrees& trees, DeepPoints& points);
 };
 
 extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;

@@ -90,6 +90,7 @@ std::size_t pick_level(const NearRows& near, unsigned level, std::uint32_t* pick
 
 }  // namespace
 
-const TreeKernel kScalarTrees{1, gather_block, walk, find_near, pick_level, nullptr};
+const TreeKernel kScalarTrees{
+    1, gather_block, walk, find_near, pick_level, nullptr, find_near_deep_scalar, turn_off_deep_scalar};
 
 }  // namespace harmonia
