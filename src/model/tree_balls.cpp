@@ -65,25 +65,34 @@ bool any_large(const std::vector<float>& values) {
   return found != 0;
 }
 
-bool any_of(const TreeBalls& path, bool TreeBalls::Pack::*kind) {
-  return std::ranges::any_of(path.packs, kind);
-}
-
 class BlockWalker final : public TreeBallWalker {
  public:
   BlockWalker(const TreeBalls& path, const Ball& ball)
       : path_(path),
         block_(path.kernel.block),
-        together_(fixed_steps(ball) &&
-                  (any_of(path, &TreeBalls::Pack::together) || any_of(path, &TreeBalls::Pack::deep))),
-        deep_(any_of(path, &TreeBalls::Pack::deep)),
+        together_(fixed_steps(ball)),
         scales_(together_ ? scales_of(ball, path.rows) : std::vector<double>{}),
         most_rows_(rows_together(path, ball)),
         sums_(most_rows_, block_, path.columns.size(), path.answers.margins()),
         alone_(path.rows, block_, path.inputs.place),
         turns_(path.kernel, path.inputs),
-        linked_(path.kernel, path.rows, path.inputs) {
+        values_of_all_(path.rows, path.inputs, path.plain),
+        deep_(path.kernel, values_of_all_) {
     if (together_) find_reach(ball.options().radius);
+    for (std::size_t p = 0; p < path.packs.size(); ++p) {
+      const TreeBalls::Pack& pack = path.packs[p];
+      if (together_ && pack.together) {
+        blocks_wanted_ = true;
+        linked_.push_back(nullptr);
+      } else if (pack.together && fits_deep(path.trees.packs[p])) {
+        own_linked_.push_back(
+            std::make_unique<DeepPack>(deep_pack(path.trees.packs[p], path.inputs, path.shared)));
+        linked_.push_back(own_linked_.back().get());
+      } else {
+        linked_.push_back(pack.linked.slots.empty() ? nullptr : &pack.linked);
+      }
+      deep_wanted_ |= linked_.back() != nullptr;
+    }
   }
 
   void walk(std::span<const RowBall* const> rows, const Take& take) override {
@@ -132,18 +141,16 @@ class BlockWalker final : public TreeBallWalker {
       if (together_) steps_ = turn_steps(points_, scales_);
     }
     sums_.begin(points_.own.size(), points_.last.size());
-    if (together_) make_blocks();
+    if (blocks_wanted_) make_blocks();
+    if (deep_wanted_) values_of_all_.make(rows_, points_, together_ ? &steps_ : nullptr);
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
       const PackedTrees& trees = path_.trees.packs[p].view;
-      const bool deep = together_ && path_.packs[p].deep;
-      const bool together = deep || (together_ && path_.packs[p].together);
-      if (deep) {
-        linked_.walk(trees, path_.packs[p].linked, sums_);
-      } else if (together) {
-        walk_together(p);
-      }
+      const bool together = together_ && path_.packs[p].together;
+      if (together) walk_together(p);
+      if (linked_[p] != nullptr) deep_.walk(trees, *linked_[p], sums_);
       for (std::size_t row = 0; row < rows_.size(); ++row) {
         if (together && !blocks_[row / block_].alone) continue;
+        if (linked_[p] != nullptr && !values_of_all_.alone(row / block_)) continue;
         for (std::size_t tree = 0; tree < trees.count; ++tree)
           alone_.walk(trees, tree, *rows_[row], points_, row, sums_);
       }
@@ -179,13 +186,6 @@ class BlockWalker final : public TreeBallWalker {
       for (std::size_t base = 0; base < bases; ++base, to += size)
         path_.rows.make_block(rows, to_base + base * inputs, nullptr, seen_, to);
     }
-    if (!deep_) return;
-    deep_blocks_.steps = &steps_;
-    deep_blocks_.x = x_;
-    deep_blocks_.missing = missing_;
-    deep_blocks_.alone.clear();
-    for (const Block& block : blocks_) deep_blocks_.alone.push_back(block.alone);
-    linked_.begin(deep_blocks_);
   }
 
   void walk_together(std::size_t p) {
@@ -261,15 +261,17 @@ class BlockWalker final : public TreeBallWalker {
   const TreeBalls& path_;
   std::size_t block_;
   bool together_;
-  bool deep_;
   std::vector<double> scales_;             // of the inputs
   std::vector<std::vector<float>> reach_;  // of the slots of each pack
   std::size_t most_rows_;
   TreeBallSums sums_;
   TreeAlone alone_;
   TreeTurns turns_;
-  TreeDeep linked_;
-  DeepBlocks deep_blocks_;
+  DeepValues values_of_all_;
+  TreeDeep deep_;
+  std::vector<std::unique_ptr<DeepPack>> own_linked_;
+  std::vector<const DeepPack*> linked_;  // of each pack; null: its trees are not walked so
+  bool blocks_wanted_ = false, deep_wanted_ = false;
   std::size_t moved_ = ~std::size_t{0};  // features, around the rows that the next two are of
   TreeBallPoints points_;
   TurnSteps steps_;
@@ -298,13 +300,6 @@ class TreeBallAsker final : public BallAsker {
   std::unique_ptr<TreeBallWalker> walker_;
   BallAnswerer answerer_;
 };
-
-// Every split compares a column as it is where nothing is missing, and no other input does.
-bool plain_splits(const TreePack& pack, const std::vector<bool>& alone, std::size_t block) {
-  for (std::size_t slot = 0; slot < pack.child.size(); ++slot)
-    if (pack.child[slot] >= 0 && !alone[static_cast<std::size_t>(pack.input[slot]) / block]) return false;
-  return true;
-}
 
 // Complete trees whose every split compares a column as it is where nothing is missing, and no other input
 // does.
@@ -338,12 +333,13 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
     alone[i] = (rows.plain(i) || rows.rule(i) == TreeInput::Rule::nan_is_zero) &&
                sharing[static_cast<std::size_t>(inputs.place[i])] == 1;
   for (std::size_t i = 0; i < rows.inputs(); ++i) nan_is_zero |= rows.rule(i) == TreeInput::Rule::nan_is_zero;
+  plain = std::ranges::find(alone, false) == alone.end();
+  shared = columns.size() < inputs.column.size();
   for (const TreePack& pack : trees.packs) {
     Pack& own = packs.emplace_back();
     own.together = fits_blocks(pack, alone, kernel.block);
     if (own.together) own.splits = turn_splits(pack);
-    own.deep = fits_deep(pack) && plain_splits(pack, alone, kernel.block);
-    if (own.deep) own.linked = deep_pack(pack, inputs);
+    if (!own.together && fits_deep(pack)) own.linked = deep_pack(pack, inputs, shared);
   }
 }
 

@@ -47,8 +47,7 @@ class TreeBalls final : public BallPath {
   struct Pack {
     bool together = false;  ///< blocks of rows at once: complete trees, one plain input a column
     TurnSplits splits;      ///< then
-    bool deep = false;      ///< the same of deep trees
-    DeepPack linked;        ///< then
+    DeepPack linked;        ///< otherwise, if they fit it; else it is empty
   };
 
   const PackedEnsemble& trees;
@@ -59,6 +58,8 @@ class TreeBalls final : public BallPath {
   std::vector<Pack> packs;
   std::vector<std::uint32_t> columns;  ///< that splits look at, ascending
   bool nan_is_zero = false;            ///< some input in use takes a missing value for 0
+  bool plain = true;                   ///< inputs in use are columns as they are, but for missing values, …
+  bool shared = false;                 ///< some of them are of the same column
   TurnInputs inputs;                   ///< in use: their columns, and the places of these among the former
 };
 

@@ -32,8 +32,7 @@ void find_near_deep_scalar(const DeepTrees& trees, std::size_t first, std::size_
       const auto input = static_cast<std::size_t>(split.input);
       const float value = rows.x[input], distance = value - split.threshold;
       const bool right = goes_right(trees, slot, value, [&] { return rows.exact(rows.source, 0, input); });
-      const float at = split.threshold < 0 ? -split.threshold : split.threshold;
-      if ((distance < 0 ? -distance : distance) <= rows.reach[input] + kDeepRounding * at) {
+      if ((distance < 0 ? -distance : distance) <= rows.reach[input]) {
         near.slot[near.count] = static_cast<std::uint32_t>(child(split, !right));
         near.who[near.count++] = who | (right ? 1U : 0U);
       }
@@ -54,12 +53,15 @@ void turn_off_deep_scalar(const DeepTrees& trees, DeepPoints& points) {
     const std::uint32_t who = points.near->who[i];
     std::size_t slot = points.near->slot[i];
     const DeepTurn& turn = trees.turns[slot];
-    const float* const base = points.values + points.begin[(who >> DeepNear::kRow) % DeepNear::kMostRows];
     const auto input = static_cast<std::size_t>(turn.input);
-    const float own = points.values[points.own[who % (2 * DeepNear::kMostRows)] + turn.input];
-    const auto exact = [&](std::size_t of) { return points.exact(points.source, who, of == input, of); };
-    bool inside = own >= turn.bound[0] && own < turn.bound[1];
-    if (trees.exact != nullptr && (own == turn.bound[0] || own == turn.bound[1])) {
+    const float* const base = points.values + points.begin[(who >> DeepNear::kRow) % DeepNear::kMostRows];
+    const float* const own = points.values + points.own[who % (2 * DeepNear::kMostRows)];
+    const auto is_own = [&](std::size_t other) {
+      return trees.column == nullptr ? other == input : trees.column[other] == trees.column[input];
+    };
+    const auto exact = [&](std::size_t of) { return points.exact(points.source, who, is_own(of), of); };
+    bool inside = own[input] >= turn.bound[0] && own[input] < turn.bound[1];
+    if (trees.exact != nullptr && (own[input] == turn.bound[0] || own[input] == turn.bound[1])) {
       const double value = exact(input), *const bounds = trees.exact_bounds + 2 * slot;
       inside = value >= bounds[0] && value < bounds[1];
     }
@@ -67,7 +69,7 @@ void turn_off_deep_scalar(const DeepTrees& trees, DeepPoints& points) {
     points.slot[points.count] = static_cast<std::uint32_t>(slot);
     while (!is_leaf(trees.slots[slot])) {
       const auto of = static_cast<std::size_t>(trees.slots[slot].input);
-      const float value = of == input ? own : base[of];
+      const float value = is_own(of) ? own[of] : base[of];
       slot = child(trees.slots[slot], goes_right(trees, slot, value, [&] { return exact(of); }));
     }
     points.who[points.count] = who;

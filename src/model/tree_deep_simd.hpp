@@ -67,7 +67,6 @@ typename V::Ints deep_leaf(const DeepTrees& trees, typename V::Ints at) {
 template <class V, bool Missing, bool Exact, std::size_t N>
 [[gnu::flatten]] void near_deep_trees(const DeepTrees& trees, std::size_t from, std::size_t first,
                                       const DeepRows& rows, typename V::Sums& total, DeepNear& near) {
-  constexpr unsigned kBlockBits = V::kLanes == 16 ? 4 : 3;
   const auto meant = first_lanes<V>(rows.count);
   const auto value_of = [&](typename V::Ints input) {
     return V::gather(rows.x, V::add(input, V::lane_numbers()));
@@ -89,9 +88,8 @@ template <class V, bool Missing, bool Exact, std::size_t N>
     for (std::size_t c = 0; c < N; ++c) {
       if (arrived[c]) continue;
       const auto step = step_down<V, Missing, Exact>(trees, at[c], value_of, exact);
-      const auto reach = V::gather(rows.reach, V::template shift_right<kBlockBits>(step.input));
-      const auto listed =
-          V::both(meant, V::within(step.value, step.threshold, V::widened(reach, step.threshold)));
+      const auto reach = V::gather(rows.reach, V::add(step.input, V::lane_numbers()));
+      const auto listed = V::both(meant, V::within(step.value, step.threshold, reach));
       const auto other = V::next(step.child, V::and_not(step.right, V::fill(-1)));
       V::append(near.slot + near.count, listed, other);
       near.count += V::append(near.who + near.count, listed, V::with_bit(who[c], step.right, 1));
@@ -148,8 +146,8 @@ void find_near_deep(const DeepTrees& trees, std::size_t first, std::size_t last,
 // Points that may turn off, a lane each.
 template <class V>
 struct DeepLanes {
-  typename V::Ints slot, who, input, begin;
-  typename V::Floats own;  // value of the input that is the point's own
+  typename V::Ints slot, who, input;
+  typename V::Ints begin, own;  // where values of the base begin, and of the point
 };
 
 // Of a list; what fills up the last vector is its first point again.
@@ -166,7 +164,7 @@ template <class V>
       V::both_bits(lanes.who, V::broadcast(static_cast<std::int32_t>(2 * DeepNear::kMostRows - 1)));
   lanes.begin = V::gather(points.begin, V::template shift_right<DeepNear::kRow>(row));
   lanes.input = V::gather(&trees.turns->input, V::template shift_left<2>(lanes.slot));
-  lanes.own = V::gather(points.values, V::add(V::gather(points.own, row), lanes.input));
+  lanes.own = V::gather(points.own, row);
   return lanes;
 }
 
@@ -181,9 +179,10 @@ template <class V, bool Exact>
     const auto lanes = deep_lanes<V>(trees, points, near.slot + i, near.who + i, meant);
     const auto bounds = V::gather_pairs(turns, V::add(lanes.slot, lanes.slot));
     const auto upper = V::as_floats(bounds.second);
-    auto inside = V::and_not(V::not_less(lanes.own, upper), V::not_less(lanes.own, bounds.first));
+    const auto value = V::gather(points.values, V::add(lanes.own, lanes.input));
+    auto inside = V::and_not(V::not_less(value, upper), V::not_less(value, bounds.first));
     if constexpr (Exact) {
-      const auto tie = V::either(V::equal(lanes.own, bounds.first), V::equal(lanes.own, upper));
+      const auto tie = V::either(V::equal(value, bounds.first), V::equal(value, upper));
       if (V::any(tie)) {
         std::int32_t slot[V::kLanes], who[V::kLanes];
         V::store(slot, lanes.slot);
@@ -201,6 +200,16 @@ template <class V, bool Exact>
     kept += V::append(points.who + kept, turned, lanes.who);
   }
   points.count = kept;
+}
+
+// Lanes whose input is of the point's own column.
+template <class V>
+[[gnu::always_inline]] inline typename V::Mask own_inputs(const DeepTrees& trees, typename V::Ints input,
+                                                          typename V::Ints own) {
+  constexpr unsigned kBlockBits = V::kLanes == 16 ? 4 : 3;
+  if (trees.column == nullptr) return V::same(input, own);
+  return V::same(V::gather(trees.column, V::template shift_right<kBlockBits>(input)),
+                 V::gather(trees.column, V::template shift_right<kBlockBits>(own)));
 }
 
 // N vectors of points that turn off, from the i-th on, to their leaves.
@@ -221,15 +230,16 @@ template <class V, bool Missing, bool Exact, std::size_t N>
       const auto step = step_down<V, Missing, Exact>(
           trees, lane.slot,
           [&](typename V::Ints input) {
-            return V::blend(V::same(input, lane.input), lane.own,
-                            V::gather(points.values, V::add(input, lane.begin)));
+            const auto own = own_inputs<V>(trees, input, lane.input);
+            return V::gather(points.values, V::add(input, V::blend(own, lane.own, lane.begin)));
           },
           [&](std::size_t number, std::size_t input) {
-            std::int32_t who[V::kLanes], own[V::kLanes];
+            std::int32_t who[V::kLanes], turned[V::kLanes];
             V::store(who, lane.who);
-            V::store(own, lane.input);
-            return points.exact(points.source, static_cast<std::uint32_t>(who[number]),
-                                static_cast<std::size_t>(own[number]) / V::kLanes == input, input);
+            V::store(turned, lane.input);
+            const std::size_t of = static_cast<std::size_t>(turned[number]) / V::kLanes;
+            const bool own = trees.column == nullptr ? of == input : trees.column[of] == trees.column[input];
+            return points.exact(points.source, static_cast<std::uint32_t>(who[number]), own, input);
           });
       const auto next = V::next(step.child, step.right);
       if (V::all(V::same(next, lane.slot))) {

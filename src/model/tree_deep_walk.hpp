@@ -7,9 +7,6 @@
 
 namespace harmonia {
 
-/// What is added to the reach of a threshold, as a share of it: several roundings of float32.
-constexpr float kDeepRounding = 2e-6F;
-
 /// A slot of a deep tree (see PackedTrees), a split or a leaf. What comes to a leaf stays there: nothing is
 /// less than its threshold, and its right child is itself.
 struct DeepSlot {
@@ -25,7 +22,7 @@ struct DeepTurn {
   /// second: else it turns off to somewhere else, there or higher up.
   float bound[2];
   std::int32_t input;  ///< that the split above compares, times the rows of a block
-  std::int32_t place;  ///< of its column among those that are moved
+  std::int32_t place;  ///< of its column among those that are moved; ~place: bounds do not say all
 };
 
 /// Trees of a pack that are linked, for rows and the points around them.
@@ -35,6 +32,7 @@ struct DeepTrees {
   const double* exact = nullptr;         ///< thresholds in double where rows are double; else null
   const double* exact_bounds = nullptr;  ///< the same of DeepTurn, two a slot
   const std::size_t* first = nullptr;    ///< of each tree, its first slot
+  const std::int32_t* column = nullptr;  ///< of each input, where some share a column; null: none do
   const std::int64_t* leaf = nullptr;
   std::size_t leaf_width = 1;
   std::uint32_t output = 0;  ///< that single-valued leaves add to
@@ -57,7 +55,7 @@ struct DeepRows {
   std::size_t count = 0;
   std::uint32_t first = 0;       ///< number of the first
   bool missing = false;          ///< some value is NaN
-  const float* reach = nullptr;  ///< of each input: how near a threshold is listed, but for rounding
+  const float* reach = nullptr;  ///< as x: how near a threshold is listed
   const void* source = nullptr;  ///< of the exact values, where rows are double
   double (*exact)(const void* source, std::size_t row, std::size_t input) = nullptr;
   std::int64_t* sums = nullptr;  ///< to add leaves to, margin k of lane i at k × block + i; null: nowhere

@@ -65,11 +65,6 @@ struct Avx2 {
     const Floats distance = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), _mm256_sub_ps(a, b));
     return _mm256_castps_si256(_mm256_cmp_ps(distance, reach, _CMP_LE_OQ));
   }
-  // A reach, and the roundings of what it is from.
-  static Floats widened(Floats reach, Floats threshold) {
-    const Floats size = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), threshold);
-    return _mm256_add_ps(reach, _mm256_mul_ps(size, _mm256_set1_ps(kDeepRounding)));
-  }
   static Floats as_floats(Ints bits) { return _mm256_castsi256_ps(bits); }
   static Floats blend(Mask mask, Floats yes, Floats no) {
     return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(mask));

@@ -54,10 +54,6 @@ struct Avx512 {
   static Mask within(Floats a, Floats b, Floats reach) {
     return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(a, b)), reach, _CMP_LE_OQ);
   }
-  // A reach, and the roundings of what it is from.
-  static Floats widened(Floats reach, Floats threshold) {
-    return _mm512_fmadd_ps(_mm512_abs_ps(threshold), _mm512_set1_ps(kDeepRounding), reach);
-  }
   static Floats as_floats(Ints bits) { return _mm512_castsi512_ps(bits); }
   static Floats blend(Mask mask, Floats yes, Floats no) { return _mm512_mask_blend_ps(mask, no, yes); }
   static Mask same(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a, b); }
