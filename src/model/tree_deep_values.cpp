@@ -25,7 +25,8 @@ DeepValues::DeepValues(const TreeRowsMaker& rows, const TurnInputs& inputs, bool
     columns_[place] = inputs.column[i];
     nan_is_zero_ |= rows.rule(i) == TreeInput::Rule::nan_is_zero;
   }
-  coordinates_.resize(columns_.size());
+  coordinates_.resize(columns_.size() * inputs.block);
+  same_.resize(columns_.size());
 }
 
 void DeepValues::make(std::span<const RowBall* const> rows, const TreeBallPoints& points,
@@ -85,41 +86,68 @@ bool DeepValues::make_plain(std::size_t block) {
 
 // Whatever they are.
 void DeepValues::make_each(std::size_t block) {
-  for (std::size_t base = 0; base < bases_; ++base) {
+  const auto put_base = [&](std::size_t base) {
     const RowBall::Place place = place_of_base(base);
-    put(block, base,
-        [&](const RowBall& ball, std::size_t column) { return ball.base_coordinate(place, column); });
-  }
-  for (std::size_t p = 0; p < points_->own.size(); ++p) {
+    look(block, [&](const RowBall& ball, std::size_t column) { return ball.base_coordinate(place, column); });
+    put(block, base, nullptr);
+  };
+  const auto put_point = [&](std::size_t p) {
     RowBall::Place place = points_->own[p];
-    put(block, bases_ + p, [&](const RowBall& ball, std::size_t column) {
+    look(block, [&](const RowBall& ball, std::size_t column) {
       place.own = column;
       return ball.moves(column) ? ball.own_coordinate(place) : ball.base_coordinate(place, column);
     });
+    put(block, bases_ + p, values_.data() + (block * numbers_ + base_of(p)) * size_);
+  };
+  const std::size_t points = points_->own.size();
+  put_base(0);
+  base_coordinates_ = coordinates_;
+  for (std::size_t p = 0; p < points; ++p) {
+    if (points_->shifted) {
+      put_base(base_of(p));
+      base_coordinates_ = coordinates_;
+    }
+    put_point(p);
   }
+  for (std::size_t p = 0; p < points_->last.size(); ++p) put_base(base_of_last(p));
 }
 
-template <class Coordinate>
-void DeepValues::put(std::size_t block, std::size_t number, const Coordinate& coordinate) {
-  float* const to = values_.data() + (block * numbers_ + number) * size_;
+// Of the rows of a block, in the columns that are moved.
+template <class At>
+void DeepValues::look(std::size_t block, const At& at) {
   const auto rows = rows_of(block);
-  const std::size_t inputs = maker_.inputs(), lanes = inputs_.block;
-  bool large = false;
-  for (std::size_t lane = 0; lane < rows.size(); ++lane) {
-    for (std::size_t place = 0; place < columns_.size(); ++place)
-      coordinates_[place] = coordinate(*rows[lane], columns_[place]);
-    for (std::size_t i = 0; i < inputs; ++i) {
-      const double at = coordinates_[static_cast<std::size_t>(inputs_.place[i])];
-      const auto value = static_cast<float>(maker_.seen(i, at));
-      missing_ |= std::isnan(value);
-      large |= std::abs(value) > kLargest || (std::isnan(value) && !std::isnan(at));
-      to[i * lanes + lane] = value;
+  for (std::size_t place = 0; place < columns_.size(); ++place)
+    for (std::size_t lane = 0; lane < rows.size(); ++lane)
+      coordinates_[place * inputs_.block + lane] = maker_.coordinate(at(*rows[lane], columns_[place]));
+}
+
+// `like`: the base's values, which those are that look at the same categories. Null: there is none.
+void DeepValues::put(std::size_t block, std::size_t number, const float* like) {
+  float* to = values_.data() + (block * numbers_ + number) * size_;
+  const std::size_t lanes = inputs_.block, rows = rows_of(block).size();
+  for (std::size_t place = 0; like != nullptr && place < columns_.size(); ++place) {
+    const auto first = coordinates_.begin() + static_cast<std::ptrdiff_t>(place * lanes);
+    same_[place] = std::equal(first, first + static_cast<std::ptrdiff_t>(rows),
+                              base_coordinates_.begin() + static_cast<std::ptrdiff_t>(place * lanes),
+                              [](const auto& a, const auto& b) { return a.category == b.category; });
+  }
+  for (std::size_t i = 0; i < maker_.inputs(); ++i, to += lanes) {
+    const auto place = static_cast<std::size_t>(inputs_.place[i]);
+    const bool category = maker_.rule(i) == TreeInput::Rule::category;
+    if (category && like != nullptr && same_[place]) {
+      std::copy_n(like + i * lanes, lanes, to);
+      continue;
+    }
+    const auto at = std::span(coordinates_).subspan(place * lanes, rows);
+    maker_.see(i, at, to);
+    std::fill(to + rows, to + lanes, to[rows - 1]);
+    for (std::size_t lane = 0; lane < rows; ++lane) {
+      missing_ |= std::isnan(to[lane]);
+      if (category) continue;
+      if (std::abs(to[lane]) > kLargest || (std::isnan(to[lane]) && !std::isnan(at[lane].value)))
+        alone_[block] = true;
     }
   }
-  for (std::size_t i = 0; i < inputs; ++i)
-    for (std::size_t lane = rows.size(); lane < lanes; ++lane)
-      to[i * lanes + lane] = to[i * lanes + rows.size() - 1];
-  if (large) alone_[block] = true;
 }
 
 // If a point is on the other side of a threshold than its base, the base is no further from it than this, in

@@ -64,8 +64,9 @@ class DeepValues {
   RowBall::Place place_of_base(std::size_t base) const;
   bool make_plain(std::size_t block);
   void make_each(std::size_t block);
-  template <class Coordinate>
-  void put(std::size_t block, std::size_t number, const Coordinate& coordinate);
+  template <class At>
+  void look(std::size_t block, const At& at);
+  void put(std::size_t block, std::size_t number, const float* like);
   void find_reach(std::size_t block);
 
   const TreeRowsMaker& maker_;
@@ -82,7 +83,9 @@ class DeepValues {
   std::vector<bool> alone_;
   std::vector<float> values_, seen_;
   std::vector<const double*> x_;
-  std::vector<double> coordinates_;
+  // Of each column that is moved, and row of a block: those that are put, and the base's.
+  std::vector<TreeRowsMaker::Coordinate> coordinates_, base_coordinates_;
+  std::vector<bool> same_;  // of each column: they stand for the same categories
 };
 
 }  // namespace harmonia

@@ -37,6 +37,15 @@ class TreeRowsMaker {
 
   /// What splits compare of one input (of those in use) where its column holds this, in the model's type.
   double seen(std::size_t input, double value) const;
+  /// A column's number, and the category that it stands for.
+  struct Coordinate {
+    static constexpr std::int32_t kNone = -1, kBelowZero = -2, kMissing = -3;
+    double value;
+    std::int32_t category;  ///< or one of these; kBelowZero: less than 1 below
+  };
+  Coordinate coordinate(double value) const;
+  /// As seen(), of an input where its column holds each of these in turn, in float32.
+  void see(std::size_t input, std::span<const Coordinate> values, float* out) const;
   /// The column of an input in use.
   std::size_t column(std::size_t input) const { return columns_[input]; }
   /// Inputs in use.
