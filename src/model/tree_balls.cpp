@@ -301,6 +301,8 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
   for (const std::uint32_t column : inputs.column) {
     inputs.place.push_back(
         static_cast<std::int32_t>(std::ranges::lower_bound(columns, column) - columns.begin()));
+    inputs.both.push_back(static_cast<std::int32_t>(column));
+    inputs.both.push_back(inputs.place.back());
     ++sharing[static_cast<std::size_t>(inputs.place.back())];
   }
   std::vector<bool> alone(rows.inputs());

@@ -4,12 +4,12 @@
 #include <bit>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace harmonia {
 namespace {
 
 constexpr unsigned kLastBit = 32;
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 // Where a row is near to a split.
 struct Near {
@@ -93,7 +93,6 @@ struct TreeTurns::Turner {
   const TurnRows& rows;
   const TurnSteps& steps;
   TreeBallSums& sums;
-  std::int32_t row_begin[NearRows::kMostRows];  // begin_of() the rows themselves
 
   Turner(const PackedTrees& of, const std::vector<TurnSplit<T>>& slot_splits, std::size_t first,
          const TurnInputs& of_model, const TurnRows& around, TreeBallSums& to)
@@ -108,9 +107,7 @@ struct TreeTurns::Turner {
         in(of_model),
         rows(around),
         steps(*around.steps),
-        sums(to) {
-    for (std::uint32_t row = 0; row < NearRows::kMostRows; ++row) row_begin[row] = begin_of(row, 0);
-  }
+        sums(to) {}
 
   // Bases are numbered: 0 is the row itself, then come those of own points if they are shifted, and last
   // vertices.
@@ -142,25 +139,24 @@ struct TreeTurns::Turner {
     }
   }
 
-  std::uint32_t goes_right(std::uint32_t slot, T value) const {
-    std::uint32_t right = value < splits[slot].threshold ? 0 : 1;
+  std::uint32_t goes_right(const TurnSplit<T>& split, T value) const {
+    std::uint32_t right = value < split.threshold ? 0 : 1;
     if constexpr (Missing) {
-      if (value != value) right = missing_left(slot) ? 0 : 1;
+      if (value != value) right = missing_left(split) ? 0 : 1;
     }
     return right;
   }
-  bool missing_left(std::uint32_t slot) const {
+  bool missing_left(const TurnSplit<T>& split) const {
     const auto first = static_cast<std::size_t>(leaves - trees.leaf) / trees.leaf_width;
-    return trees.missing_left[first + slot] != 0;
+    return trees.missing_left[first + static_cast<std::size_t>(&split - splits)] != 0;
   }
 
   // From a heap position to the leaf, counted from the tree's first, of a base with one input replaced.
   std::uint32_t leaf_from(std::uint32_t tree, std::uint32_t heap, std::int32_t begin, std::int32_t own,
                           T value) const {
     while (heap < slots) {
-      const std::uint32_t slot = tree * slots + heap;
-      const std::int32_t input = splits[slot].input;
-      heap = 2 * heap + goes_right(slot, input == own ? value : at_base(begin, input));
+      const TurnSplit<T>& split = splits[tree * slots + heap];
+      heap = 2 * heap + goes_right(split, split.input == own ? value : at_base(begin, split.input));
     }
     return heap - slots;
   }
@@ -183,67 +179,61 @@ struct TreeTurns::Turner {
     return ((beyond ^ right) & (inside ^ right ^ 1U)) != 0 && value == value;
   }
 
-  // Lists the points `way` of either side (kNone: that side has none) that rows have at their splits of one
-  // level, but of bases that went another way (`apart`; null: none did). Says how many they are.
-  std::size_t list(const std::uint32_t* found, std::size_t count, unsigned level,
-                   const std::uint32_t (&way)[2], const std::uint64_t* apart, TurnPoints<T>& points) const {
-    // All that the loop needs is in variables of its own, which writing does not change.
-    const unsigned depth = trees.depth, below = depth - level, bits = block_bits;
-    const TurnSplit<T>* const from = splits;
-    const auto of_side = [&](const std::vector<double>& of, std::uint32_t side) {
-      return of.data() + (way[side] == kNone ? 0 : std::size_t{way[side]} * inputs);
-    };
-    const double* const own_steps[2] = {of_side(steps.to_own, 0), of_side(steps.to_own, 1)};
-    const double* const shifts[2] = {of_side(steps.to_base, 0), of_side(steps.to_base, 1)};
-    const std::int32_t* const begin_rows = row_begin;
-    const auto to_base = [&](std::uint32_t side) {
-      return way[side] == kNone ? 0 : begin_of(0, base_of(way[side])) - row_begin[0];
-    };
-    const std::int32_t base_begin[2] = {to_base(0), to_base(1)};
-    const double* const* const x = rows.x;
-    const std::uint32_t *const column = in.column.data(), heap_size = slots;
-    const std::int32_t* const place = in.place.data();
-    const bool shifted = steps.shifted;
-    const auto columns = static_cast<std::uint32_t>(sums.columns()),
-               margins = static_cast<std::uint32_t>(sums.margins()),
-               each = static_cast<std::uint32_t>(steps.points);
-    std::uint32_t *const out_found = points.found.data(), *const out_mark = points.mark.data(),
-                         *const out_place = points.place.data();
-    std::int32_t* const out_begin = points.begin.data();
-    T* const out_own = points.own.data();
-    std::size_t listed = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Near at(found[i]);
-      const std::uint32_t right = (at.leaf >> (below - 1)) & 1U, point = way[right];
-      if (point == kNone) continue;
-      const std::uint32_t slot = (at.tree << depth) + ((heap_size + at.leaf) >> below);
-      const std::uint32_t input = static_cast<std::uint32_t>(from[slot].input) >> bits;
-      double own = x[at.row][column[input]];
-      if (shifted) own += shifts[right][input];
-      const std::uint32_t mark = at.row * columns + static_cast<std::uint32_t>(place[input]);
-      out_found[listed] = found[i];
-      out_mark[listed] = mark;
-      out_place[listed] = (mark * each + point) * margins;
-      out_begin[listed] = begin_rows[at.row] + base_begin[right];
-      out_own[listed] = static_cast<T>(own + own_steps[right][input]);
-      const bool gone = apart != nullptr && ((apart[apart_place(at)] >> point) & 1U) != 0;
-      listed += gone ? 0 : 1;
+  // The points `way` of either side that rows have at their splits `below` levels above the leaves.
+  TurnedPoints turned(const std::uint32_t* found, std::size_t count, unsigned below,
+                      const std::uint32_t (&way)[2]) const {
+    const std::size_t before = static_cast<std::size_t>(leaves - trees.leaf) / trees.leaf_width;
+    TurnedPoints points;
+    points.found = found;
+    points.count = count;
+    points.below = below;
+    points.splits = reinterpret_cast<const float*>(splits);
+    points.missing_left = trees.missing_left + before;
+    points.leaves = leaves;
+    points.x = rows.x;
+    points.inputs = in.both.data();
+    points.shifts = steps.shifted ? steps.to_base.data() : nullptr;
+    points.steps = steps.to_own.data();
+    points.values = rows.values;
+    points.block_values = static_cast<std::int32_t>(((1 + bases) * inputs) << block_bits);
+    points.missing = Missing;
+    points.sums = sums.at(trees.leaf_width == 1 ? trees.output : 0);
+    points.place_sums = static_cast<std::int32_t>(steps.points * sums.margins());
+    points.marks = sums.marks(0);
+    points.row_places = static_cast<std::int32_t>(sums.columns());
+    for (std::size_t side = 0; side < 2; ++side) {
+      points.step_begin[side] = static_cast<std::int32_t>(way[side] * inputs);
+      points.base_begin[side] = begin_of(0, base_of(way[side]));
+      points.sum_begin[side] = static_cast<std::int32_t>(way[side] * sums.margins());
     }
-    return listed;
+    return points;
   }
 
-  // What a kernel does, one by one.
-  void turn_off(TurnPoints<T>& points, std::size_t count, unsigned level) const {
-    const unsigned below = trees.depth - level;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Near at(points.found[i]);
-      const std::uint32_t right = (at.leaf >> (below - 1)) & 1U, heap = (slots + at.leaf) >> below;
-      const TurnSplit<T>& split = splits[at.tree * slots + heap];
-      points.leaf[i] = -1;
-      if (!turns(split, points.own[i], right)) continue;
-      points.leaf[i] = static_cast<std::int32_t>(
-          leaf_from(at.tree, 2 * heap + (right ^ 1U), points.begin[i], split.input, points.own[i]));
-    }
+  // The same of rows' bases: of their own points, or last vertices.
+  TurnedPoints bases_of(const std::uint32_t* found, std::size_t count, unsigned below,
+                        std::uint32_t base) const {
+    TurnedPoints points = turned(found, count, below, {0, 0});
+    points.base_begin[0] = points.base_begin[1] = begin_of(0, base);
+    return points;
+  }
+
+  // What a kernel does, of one point.
+  void turn_off(const Near& at, unsigned below, const std::uint32_t (&way)[2]) const {
+    const std::uint32_t right = (at.leaf >> (below - 1)) & 1U, heap = (slots + at.leaf) >> below;
+    turn_off_at(at, at.leaf, heap, right, begin_of(at.row, base_of(way[right])), way[right]);
+  }
+
+  // One that goes to a leaf with its base, by a split where the base goes right or not.
+  void turn_off_at(const Near& near, std::uint32_t leaf, std::uint32_t heap, std::uint32_t right,
+                   std::int32_t begin, std::uint32_t point) const {
+    const TurnSplit<T>& split = splits[near.tree * slots + heap];
+    const std::uint32_t input = static_cast<std::uint32_t>(split.input) >> block_bits;
+    const T own = own_value(near.row, input, point);
+    if (!turns(split, own, right)) return;
+    const auto place = static_cast<std::size_t>(in.place[input]);
+    add(near.tree, leaf_from(near.tree, 2 * heap + (right ^ 1U), begin, split.input, own), leaf,
+        sums.at(sums.own(near.row, place, point)));
+    sums.marks(near.row)[place] = 1;
   }
 
   // Adds what a leaf of a tree is more than another.
@@ -254,39 +244,18 @@ struct TreeTurns::Turner {
     for (std::size_t k = 0; k < width; ++k) to[k] += of[leaf * width + k] - of[than * width + k];
   }
 
-  // The same of all points that turned off.
-  void add_all(const TurnPoints<T>& points, std::size_t count) const {
-    const unsigned depth = trees.depth;
-    const std::size_t width = trees.leaf_width;
-    const std::int64_t* const first = leaves;
-    std::int64_t* const to = sums.at(width == 1 ? trees.output : 0);
-    unsigned char* const marks = sums.marks(0);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (points.leaf[i] < 0) continue;
-      const Near near(points.found[i]);
-      const std::int64_t* const of = first + (std::size_t{near.tree} << depth) * width;
-      const std::size_t leaf = static_cast<std::uint32_t>(points.leaf[i]), than = near.leaf;
-      std::int64_t* const sum = to + points.place[i];
-      marks[points.mark[i]] = 1;
-      sum[0] += of[leaf * width] - of[than * width];
-      for (std::size_t k = 1; k < width; ++k) sum[k] += of[leaf * width + k] - of[than * width + k];
-    }
+  // Where a base is in what is kept of a row.
+  unsigned apart_bit(std::uint32_t base) const {
+    const std::uint32_t own = steps.shifted ? static_cast<std::uint32_t>(steps.points) : 0;
+    return base <= own ? base - 1 : kLastBit + base - 1 - own;
   }
 
-  // The bases and last vertices, a bit each, that go another way than the row at its split of this level.
-  std::uint64_t apart(const Near& near, unsigned level) const {
+  // Whether a base goes another way than the row at its split of this level.
+  bool goes_apart(const Near& near, unsigned level, std::uint32_t base) const {
     const std::uint32_t slot = near.tree * slots + ((slots + near.leaf) >> (trees.depth - level));
     const std::uint32_t right = (near.leaf >> (trees.depth - 1 - level)) & 1U;
-    const std::int32_t input = splits[slot].input;
-    std::uint64_t found = 0;
-    const auto look = [&](std::uint32_t base, unsigned bit) {
-      const T value = at_base(begin_of(near.row, base), input);
-      found |= std::uint64_t{goes_right(slot, value) ^ right} << bit;
-    };
-    if (steps.shifted)
-      for (std::uint32_t p = 0; p < steps.points; ++p) look(base_of(p), p);
-    for (std::uint32_t p = 0; p < steps.last; ++p) look(base_of_last(p), kLastBit + p);
-    return found;
+    const T value = at_base(begin_of(near.row, base), splits[slot].input);
+    return goes_right(splits[slot], value) != right;
   }
 
   // All points of a base that goes its own way.
@@ -294,19 +263,18 @@ struct TreeTurns::Turner {
     const std::int32_t begin = begin_of(near.row, base_of(point));
     const std::uint32_t leaf = leaf_of(near.tree, begin);
     add(near.tree, leaf, near.leaf, sums.at(sums.base(near.row, point)));
-    std::uint32_t heap = 1;
     for (unsigned level = 0; level < trees.depth; ++level) {
       const std::uint32_t right = (leaf >> (trees.depth - 1 - level)) & 1U;
-      const TurnSplit<T>& split = splits[near.tree * slots + heap];
-      const std::uint32_t input = static_cast<std::uint32_t>(split.input) >> block_bits;
-      const T own = own_value(near.row, input, point);
-      if (turns(split, own, right)) {
-        const auto place = static_cast<std::size_t>(in.place[input]);
-        add(near.tree, leaf_from(near.tree, 2 * heap + (right ^ 1U), begin, split.input, own), leaf,
-            sums.at(sums.own(near.row, place, point)));
-        sums.marks(near.row)[place] = 1;
-      }
-      heap = 2 * heap + right;
+      turn_off_at(near, leaf, (slots + leaf) >> (trees.depth - level), right, begin, point);
+    }
+  }
+
+  // The points of a base that goes with its row, which is near on these levels.
+  void walk_row(const Near& near, std::uint32_t levels, std::uint32_t side, std::uint32_t point) const {
+    const std::uint32_t way[2] = {point, point};
+    for (; levels != 0; levels &= levels - 1) {
+      const unsigned below = trees.depth - static_cast<unsigned>(std::countr_zero(levels));
+      if (((near.leaf >> (below - 1)) & 1U) == side) turn_off(near, below, way);
     }
   }
 
@@ -316,86 +284,96 @@ struct TreeTurns::Turner {
   }
 };
 
-template <class T>
-TurnPoints<T>& TreeTurns::points() {
-  if constexpr (std::is_same_v<T, float>) {
-    return single_;
-  } else {
-    return exact_;
-  }
-}
-
-template <class T, bool Missing>
-void TreeTurns::walk_level(const Turner<T, Missing>& turner, std::size_t first, std::size_t found,
-                           unsigned level, const std::uint64_t* apart) {
-  const TurnSteps& steps = turner.steps;
-  TurnPoints<T>& points = this->points<T>();
-  for (std::size_t w = 0; w < std::max(steps.side[0].size(), steps.side[1].size()); ++w) {
-    const auto point = [&](std::size_t side) {
-      return w < steps.side[side].size() ? steps.side[side][w] : kNone;
-    };
-    const std::uint32_t way[2] = {point(0), point(1)};
-    const std::size_t count = turner.list(picked_.data(), found, level, way, apart, points);
-    bool done = false;
-    if constexpr (std::is_same_v<T, float>) {
-      if (kernel_.turn_off != nullptr) {
-        kernel_.turn_off(turner.trees, {.found = points.found.data(),
-                                        .count = count,
-                                        .level = level,
-                                        .first = first,
-                                        .splits = &(turner.splits - (first << turner.trees.depth))->threshold,
-                                        .values = turner.rows.values,
-                                        .begin = points.begin.data(),
-                                        .own = points.own.data(),
-                                        .missing = Missing,
-                                        .leaf = points.leaf.data()});
-        done = true;
-      }
-    }
-    if (!done) turner.turn_off(points, count, level);
-    turner.add_all(points, count);
-  }
-}
-
 template <class T, bool Missing>
 void TreeTurns::walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, std::size_t first,
-                        const NearRows& near, const TurnRows& rows, TreeBallSums& sums) {
+                        NearRows near, const TurnRows& rows, TreeBallSums& sums) {
   const Turner<T, Missing> turner(trees, splits, first, inputs_, rows, sums);
   const TurnSteps& steps = *rows.steps;
   picked_.resize(near.count + kernel_.block);
-  points<T>().make_room(near.count + kernel_.block);
-  apart_rows_.clear();
-  const bool bases = steps.shifted || steps.last > 0;
-  if (bases) {
-    apart_.resize(NearRows::kMostTrees * NearRows::kMostRows);
-    for (std::size_t i = 0; i < near.count; ++i) {
-      const Near at(near.found[i]);
-      std::uint64_t ways = 0;
-      for (std::uint32_t levels = near.found[i] & 0xFFU; levels != 0; levels &= levels - 1)
-        ways |= turner.apart(at, static_cast<unsigned>(std::countr_zero(levels)));
-      apart_[apart_place(at)] = ways;
-      if (ways != 0) apart_rows_.push_back(near.found[i]);
-    }
+  if (turner.bases > 0) {
+    find_apart(turner, near);
+    walk_apart(turner, near);
   }
   for (unsigned level = 0; level < trees.depth; ++level) {
-    const std::size_t found = kernel_.pick_level(near, level, picked_.data());
-    walk_level(turner, first, found, level, bases ? apart_.data() : nullptr);
+    const unsigned below = trees.depth - level;
+    for (std::size_t w = 0; w < std::max(steps.side[0].size(), steps.side[1].size()); ++w) {
+      const bool sides[2] = {w < steps.side[0].size(), w < steps.side[1].size()};
+      const std::uint32_t way[2] = {sides[0] ? steps.side[0][w] : 0, sides[1] ? steps.side[1][w] : 0};
+      // Of one side alone if the other has no such point.
+      const std::uint32_t near_here = 1U << level, right = 1U << (NearRows::kLeaf + below - 1);
+      const std::size_t found = kernel_.pick(near, sides[0] && sides[1] ? near_here : near_here | right,
+                                             sides[0] ? near_here : near_here | right, picked_.data());
+      if constexpr (std::is_same_v<T, float>) {
+        if (kernel_.turn_off != nullptr) {
+          kernel_.turn_off(trees, turner.turned(picked_.data(), found, below, way));
+          continue;
+        }
+      }
+      for (std::size_t i = 0; i < found; ++i) turner.turn_off(Near(picked_[i]), below, way);
+    }
   }
-  for (const std::uint32_t found : apart_rows_) {
-    const Near at(found);
-    for (std::uint64_t ways = apart_[apart_place(at)]; ways != 0; ways &= ways - 1) {
-      const auto bit = static_cast<std::uint32_t>(std::countr_zero(ways));
-      if (bit < kLastBit) {
-        turner.walk_base(at, bit);
-      } else {
-        turner.walk_last(at, bit - kLastBit);
+}
+
+// Says in `apart_` which bases of rows go another way than their row.
+template <class T, bool Missing>
+void TreeTurns::find_apart(const Turner<T, Missing>& turner, const NearRows& near) {
+  apart_.resize(NearRows::kMostTrees * NearRows::kMostRows);
+  for (std::size_t i = 0; i < near.count; ++i) apart_[apart_place(Near(near.found[i]))] = 0;
+  apart_rows_.resize(picked_.size());
+  for (unsigned level = 0; level < turner.trees.depth; ++level) {
+    const std::uint32_t here = 1U << level;
+    const std::size_t found = kernel_.pick(near, here, here, picked_.data());
+    for (std::uint32_t base = 1; base <= turner.bases; ++base) {
+      const std::uint64_t bit = std::uint64_t{1} << turner.apart_bit(base);
+      if constexpr (std::is_same_v<T, float>) {
+        if (kernel_.find_apart != nullptr) {
+          const TurnedPoints points =
+              turner.bases_of(picked_.data(), found, turner.trees.depth - level, base);
+          const std::size_t count = kernel_.find_apart(turner.trees, points, apart_rows_.data());
+          for (std::size_t i = 0; i < count; ++i) apart_[apart_place(Near(apart_rows_[i]))] |= bit;
+          continue;
+        }
+      }
+      for (std::size_t i = 0; i < found; ++i) {
+        const Near at(picked_[i]);
+        if (turner.goes_apart(at, level, base)) apart_[apart_place(at)] |= bit;
       }
     }
   }
 }
 
-void TreeTurns::walk(const PackedTrees& trees, const TurnSplits& splits, std::size_t first,
-                     const NearRows& near, const TurnRows& rows, TreeBallSums& sums) {
+// Walks the points of bases that go another way, and all points of rows where those of some column do. Only
+// the other rows stay in the list.
+template <class T, bool Missing>
+void TreeTurns::walk_apart(const Turner<T, Missing>& turner, NearRows& near) {
+  constexpr std::uint64_t kOwn = (std::uint64_t{1} << kLastBit) - 1;
+  const TurnSteps& steps = turner.steps;
+  const std::size_t count = std::exchange(near.count, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t found = near.found[i];
+    const Near at(found);
+    const std::uint64_t ways = apart_[apart_place(at)];
+    for (std::uint32_t p = 0; p < steps.last; ++p)
+      if (((ways >> (kLastBit + p)) & 1U) != 0) turner.walk_last(at, p);
+    near.found[near.count] = found;
+    if ((ways & kOwn) == 0) {
+      ++near.count;
+      continue;
+    }
+    for (std::uint32_t side = 0; side < 2; ++side) {
+      for (const std::uint32_t point : steps.side[side]) {
+        if (((ways >> point) & 1U) != 0) {
+          turner.walk_base(at, point);
+        } else {
+          turner.walk_row(at, found & 0xFFU, side, point);
+        }
+      }
+    }
+  }
+}
+
+void TreeTurns::walk(const PackedTrees& trees, const TurnSplits& splits, std::size_t first, NearRows near,
+                     const TurnRows& rows, TreeBallSums& sums) {
   if (trees.exact == nullptr) {
     rows.missing ? walk_by<float, true>(trees, splits.single, first, near, rows, sums)
                  : walk_by<float, false>(trees, splits.single, first, near, rows, sums);

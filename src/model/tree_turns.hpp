@@ -55,22 +55,7 @@ struct TurnInputs {
   std::size_t block = 1;
   std::vector<std::uint32_t> column;  ///< of a row, for each input
   std::vector<std::int32_t> place;    ///< of that column among those that are moved
-};
-
-/// Points that may turn off at splits of one level: the parts of TurnLevel, and where their sums are.
-template <class T>
-struct TurnPoints {
-  std::vector<std::uint32_t> found;
-  std::vector<std::uint32_t> mark, place;  ///< see TreeBallSums
-  std::vector<std::int32_t> begin, leaf;
-  std::vector<T> own;
-
-  void make_room(std::size_t count) {
-    if (found.size() >= count) return;
-    for (auto* part : {&found, &mark, &place}) part->resize(count);
-    for (auto* part : {&begin, &leaf}) part->resize(count);
-    own.resize(count);
-  }
+  std::vector<std::int32_t> both;     ///< the two in turn
 };
 
 /// Takes the points around rows that are not as their row in some tree to their leaves: those that turn off
@@ -80,8 +65,8 @@ class TreeTurns {
   /// Keeps references.
   TreeTurns(const TreeKernel& kernel, const TurnInputs& inputs) : kernel_(kernel), inputs_(inputs) {}
 
-  /// `near`: what find_near() says of the trees from `first` on.
-  void walk(const PackedTrees& trees, const TurnSplits& splits, std::size_t first, const NearRows& near,
+  /// `near`: what find_near() says of the trees from `first` on; its list is used up.
+  void walk(const PackedTrees& trees, const TurnSplits& splits, std::size_t first, NearRows near,
             const TurnRows& rows, TreeBallSums& sums);
 
  private:
@@ -90,19 +75,16 @@ class TreeTurns {
 
   template <class T, bool Missing>
   void walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, std::size_t first,
-               const NearRows& near, const TurnRows& rows, TreeBallSums& sums);
+               NearRows near, const TurnRows& rows, TreeBallSums& sums);
   template <class T, bool Missing>
-  void walk_level(const Turner<T, Missing>& turner, std::size_t first, std::size_t found, unsigned level,
-                  const std::uint64_t* apart);
-  template <class T>
-  TurnPoints<T>& points();
+  void find_apart(const Turner<T, Missing>& turner, const NearRows& near);
+  template <class T, bool Missing>
+  void walk_apart(const Turner<T, Missing>& turner, NearRows& near);
 
   const TreeKernel& kernel_;
   const TurnInputs& inputs_;
   std::vector<std::uint32_t> picked_, apart_rows_;
   std::vector<std::uint64_t> apart_;  // of each tree and row, a bit a base, and from bit 32 a last vertex
-  TurnPoints<float> single_;
-  TurnPoints<double> exact_;
 };
 
 }  // namespace harmonia

@@ -52,22 +52,34 @@ struct NearRows {
   std::uint32_t first_row = 0;  ///< number of the block's first row
 };
 
-/// Points of one-number values, each of the input that one split on its row's way compares, for complete
-/// trees from `first` on.
-struct TurnLevel {
-  const std::uint32_t* found = nullptr;  ///< of each point: where its row is near, as NearRows has it
-  std::size_t count = 0;                 ///< there is room for a block more
-  unsigned level = 0;                    ///< of the splits
-  std::size_t first = 0;
-  const float* splits = nullptr;        ///< four of each slot: threshold, the bits of `input`, two bounds
-  const float* values = nullptr;        ///< what splits compare of the points' bases
-  const std::int32_t* begin = nullptr;  ///< of each point: where those of its base begin, with the lane
-  const float* own = nullptr;           ///< of each point: the value of its own input
-  bool missing = false;                 ///< some value is NaN
-  /// Out: the leaf that the point comes to, counted from the tree's first; −1: it does not turn off here. It
-  /// does if it is on the other side of the threshold than its row, and within the bounds: below the first
-  /// where the row goes left, not below the second where it goes right.
-  std::int32_t* leaf = nullptr;
+/// One point of each of some rows: that of its own side, where the row goes left or where it goes right at
+/// its split of one level of complete trees. The point's own input is what that split compares. Trees are
+/// counted from a first one.
+struct TurnedPoints {
+  const std::uint32_t* found =
+      nullptr;  ///< where the rows are near, as NearRows has it, and room for a block
+  std::size_t count = 0;
+  unsigned below = 1;  ///< levels from the split to the leaves
+  /// Four numbers a slot: threshold, the bits of `input`, and two bounds: a point turns off here if it is on
+  /// the other side of the threshold than its row, and below the first bound where the row goes left, not
+  /// below the second where it goes right.
+  const float* splits = nullptr;
+  const std::int32_t* missing_left = nullptr;
+  const std::int64_t* leaves = nullptr;
+  const double* const* x = nullptr;      ///< the rows
+  const std::int32_t* inputs = nullptr;  ///< two numbers an input: its column in x, and that column's place
+  const double* shifts = nullptr;   ///< of each point and input, the way from a row to its base; null: none
+  const double* steps = nullptr;    ///< and from there to the point
+  std::int32_t step_begin[2] = {};  ///< where those of the point of either side begin
+  const float* values = nullptr;    ///< what splits compare of the bases; see TurnRows
+  std::int32_t base_begin[2] = {};  ///< where those of the first row's bases begin
+  std::int32_t block_values = 0;    ///< that a block has
+  bool missing = false;             ///< some value is NaN
+  std::int64_t* sums = nullptr;     ///< of the points of the first row and place
+  std::int32_t sum_begin[2] = {};   ///< of the point of either side
+  std::int32_t place_sums = 0;      ///< from one place to the next
+  unsigned char* marks = nullptr;   ///< of each place: 1, its points have sums of their own
+  std::int32_t row_places = 0;      ///< that a row has
 };
 
 /// One way of walking trees.
@@ -87,10 +99,14 @@ struct TreeKernel {
   /// listed for no reason.
   void (*find_near)(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
                     const TreeRows& rows, std::int64_t* sums, NearRows& near);
-  /// Puts those that have a near split on this level side by side, with as much room; says how many they are.
-  std::size_t (*pick_level)(const NearRows& near, unsigned level, std::uint32_t* picked);
-  /// Takes points that turn off to their leaves. Null: it has no better way than one by one.
-  void (*turn_off)(const PackedTrees& trees, const TurnLevel& points);
+  /// Puts those side by side, with as much room, whose bits at `mask` are as wanted; says how many they are.
+  std::size_t (*pick)(const NearRows& near, std::uint32_t mask, std::uint32_t wanted, std::uint32_t* picked);
+  /// Takes points that turn off to their leaves, and adds what these are more than the rows'. Null: it has no
+  /// better way than one by one.
+  void (*turn_off)(const PackedTrees& trees, const TurnedPoints& points);
+  /// Lists the rows whose base, that of the left side, goes another way at their split; says how many they
+  /// are. Null as well.
+  std::size_t (*find_apart)(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* found);
 };
 
 extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;

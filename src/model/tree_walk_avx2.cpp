@@ -79,6 +79,9 @@ struct Avx2 {
   static Ints shift_right_by(Ints v, unsigned bits) {
     return _mm256_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
   }
+  static Ints shift_left_by(Ints v, unsigned bits) {
+    return _mm256_sll_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
+  }
   template <unsigned Bits>
   static Ints shift_left(Ints v) {
     return _mm256_slli_epi32(v, Bits);
@@ -115,6 +118,16 @@ struct Avx2 {
     const auto in_order = [](Floats v) { return _mm256_permute4x64_epi64(_mm256_castps_si256(v), 0xd8); };
     return {_mm256_castsi256_ps(in_order(_mm256_shuffle_ps(low, high, 0x88))),
             in_order(_mm256_shuffle_ps(low, high, 0xdd))};
+  }
+
+  static Ints bits(Floats v) { return _mm256_castps_si256(v); }
+
+  // The coordinates that points have of their own: in double, cast once.
+  static Floats moved(const TurnedPoints& points, Ints row, Ints column, Ints input) {
+    return _mm256_set_m128(moved(points, _mm256_extracti128_si256(row, 1),
+                                 _mm256_extracti128_si256(column, 1), _mm256_extracti128_si256(input, 1)),
+                           moved(points, _mm256_castsi256_si128(row), _mm256_castsi256_si128(column),
+                                 _mm256_castsi256_si128(input)));
   }
 
   // A tree's slot at `position`, which is on level Level < kSingleFrom: looked up in registers.
@@ -159,6 +172,17 @@ struct Avx2 {
   }
 
  private:
+  static __m256i gather_words(const void* p, __m128i at) {
+    return _mm256_i32gather_epi64(static_cast<const long long*>(p), at, 8);
+  }
+  static __m128 moved(const TurnedPoints& points, __m128i row, __m128i column, __m128i input) {
+    const __m256i begin = gather_words(points.x, row);
+    const __m256i from = _mm256_add_epi64(begin, _mm256_slli_epi64(_mm256_cvtepu32_epi64(column), 3));
+    __m256d x = _mm256_castsi256_pd(_mm256_i64gather_epi64(nullptr, from, 1));
+    if (points.shifts != nullptr)
+      x = _mm256_add_pd(x, _mm256_castsi256_pd(gather_words(points.shifts, input)));
+    return _mm256_cvtpd_ps(_mm256_add_pd(x, _mm256_castsi256_pd(gather_words(points.steps, input))));
+  }
   // One of 8·Registers slots, by the low bits of the position.
   template <unsigned Registers>
   static Floats among(const float* slots, Ints position) {
@@ -175,9 +199,9 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{Avx2::kLanes,         gather_block<Avx2>,
-                            walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
-                            pick_level_of<Avx2>,  turn_off_any<Avx2>};
+const TreeKernel kAvx2Trees{
+    Avx2::kLanes,  gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
+    pick_of<Avx2>, turn_off_any<Avx2>, find_apart_any<Avx2>};
 
 }  // namespace harmonia
 

@@ -66,6 +66,9 @@ struct Avx512 {
   static Ints shift_right_by(Ints v, unsigned bits) {
     return _mm512_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
   }
+  static Ints shift_left_by(Ints v, unsigned bits) {
+    return _mm512_sll_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
+  }
   template <unsigned Bits>
   static Ints shift_left(Ints v) {
     return _mm512_slli_epi32(v, Bits);
@@ -96,6 +99,18 @@ struct Avx512 {
     const Ints odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
     return {_mm512_castsi512_ps(_mm512_permutex2var_epi32(low, even, high)),
             _mm512_permutex2var_epi32(low, odd, high)};
+  }
+
+  static Ints bits(Floats v) { return _mm512_castps_si512(v); }
+
+  // The coordinates that points have of their own: in double, cast once.
+  static Floats moved(const TurnedPoints& points, Ints row, Ints column, Ints input) {
+    return _mm512_insertf32x8(
+        _mm512_castps256_ps512(moved(points, _mm512_castsi512_si256(row), _mm512_castsi512_si256(column),
+                                     _mm512_castsi512_si256(input))),
+        moved(points, _mm512_extracti64x4_epi64(row, 1), _mm512_extracti64x4_epi64(column, 1),
+              _mm512_extracti64x4_epi64(input, 1)),
+        1);
   }
 
   // A tree's slot at `position`, which is on level Level. Up to 64 slots of a level are looked up in
@@ -145,6 +160,13 @@ struct Avx512 {
   }
 
  private:
+  static __m256 moved(const TurnedPoints& points, __m256i row, __m256i column, __m256i input) {
+    const __m512i begin = _mm512_i32gather_epi64(row, points.x, 8);
+    const __m512i from = _mm512_add_epi64(begin, _mm512_slli_epi64(_mm512_cvtepu32_epi64(column), 3));
+    __m512d x = _mm512_i64gather_pd(from, nullptr, 1);
+    if (points.shifts != nullptr) x = _mm512_add_pd(x, _mm512_i32gather_pd(input, points.shifts, 8));
+    return _mm512_cvtpd_ps(_mm512_add_pd(x, _mm512_i32gather_pd(input, points.steps, 8)));
+  }
   static Floats among32(const float* slots, Ints position) {
     return _mm512_permutex2var_ps(_mm512_loadu_ps(slots), position, _mm512_loadu_ps(slots + 16));
   }
@@ -152,9 +174,9 @@ struct Avx512 {
 
 }  // namespace
 
-const TreeKernel kAvx512Trees{Avx512::kLanes,         gather_block<Avx512>,
-                              walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
-                              pick_level_of<Avx512>,  turn_off_any<Avx512>};
+const TreeKernel kAvx512Trees{
+    Avx512::kLanes,  gather_block<Avx512>, walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
+    pick_of<Avx512>, turn_off_any<Avx512>, find_apart_any<Avx512>};
 
 }  // namespace harmonia
 

@@ -79,17 +79,17 @@ void find_near(const PackedTrees& trees, const float* reach, std::size_t first, 
   }
 }
 
-std::size_t pick_level(const NearRows& near, unsigned level, std::uint32_t* picked) {
+std::size_t pick(const NearRows& near, std::uint32_t mask, std::uint32_t wanted, std::uint32_t* picked) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < near.count; ++i) {
     picked[count] = near.found[i];
-    count += (near.found[i] >> level) & 1U;
+    count += (near.found[i] & mask) == wanted ? 1 : 0;
   }
   return count;
 }
 
 }  // namespace
 
-const TreeKernel kScalarTrees{1, gather_block, walk, find_near, pick_level, nullptr};
+const TreeKernel kScalarTrees{1, gather_block, walk, find_near, pick, nullptr, nullptr};
 
 }  // namespace harmonia
