@@ -40,9 +40,9 @@ void descend_near(const PackedTrees& trees, const float* reach, NearChain<V> (&c
 }
 
 template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
-[[gnu::flatten]] void near_trees(const PackedTrees& trees, const float* reach, std::size_t from,
-                                 std::size_t first, const TreeRows& rows, typename V::Sums& total,
-                                 std::int64_t* sums, NearRows& near) {
+[[gnu::flatten]] void near_trees(const PackedTrees& trees, const float* reach, std::size_t first,
+                                 const TreeRows& rows, typename V::Sums& total, std::int64_t* sums,
+                                 NearRows& near) {
   NearChain<V> chains[N];
   for (std::size_t c = 0; c < N; ++c) {
     chains[c].lanes = rows.x;
@@ -71,8 +71,9 @@ template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
         V::store(sums + k * V::kLanes, sum);
       }
     }
-    const std::uint32_t which = static_cast<std::uint32_t>((chain.tree - from) << NearRows::kTree) |
-                                (near.first_row << NearRows::kRow);
+    const std::uint32_t which =
+        static_cast<std::uint32_t>((chain.tree - near.first_tree) << NearRows::kTree) |
+        (near.first_row << NearRows::kRow);
     const auto rows_of_tree = V::add(V::broadcast(static_cast<std::int32_t>(which)),
                                      V::template shift_left<NearRows::kRow>(V::lane_numbers()));
     const auto entry =
@@ -89,9 +90,9 @@ void find_near_of(const PackedTrees& trees, const float* reach, std::size_t firs
   auto total = V::load_sums(own);
   std::size_t tree = first;
   for (; tree + kChains <= last; tree += kChains)
-    near_trees<V, Depth, Missing, Exact, kChains>(trees, reach, first, tree, rows, total, sums, near);
+    near_trees<V, Depth, Missing, Exact, kChains>(trees, reach, tree, rows, total, sums, near);
   for (; tree < last; ++tree)
-    near_trees<V, Depth, Missing, Exact, 1>(trees, reach, first, tree, rows, total, sums, near);
+    near_trees<V, Depth, Missing, Exact, 1>(trees, reach, tree, rows, total, sums, near);
   if (trees.leaf_width == 1) V::store(own, total);
   _mm256_zeroupper();
 }
@@ -208,10 +209,23 @@ template <class V, bool Missing, std::size_t N>
   for (std::size_t c = 0; c < N; ++c) {
     TurnChain<V>& chain = chains[c];
     const auto input = V::template shift_right<TurnPlaces<V>::kBits>(chain.turned_input);
-    const auto place = V::gather_pairs(reinterpret_cast<const float*>(points.inputs), input);
-    chain.own = V::moved(points, rows[c], V::bits(place.first),
-                         V::add(input, of_side(chain.right, points.step_begin)));
-    chain.mark = V::add(place.second, V::multiply(rows[c], V::broadcast(points.row_places)));
+    auto column = input, place = input;
+    if (points.inputs != nullptr) {
+      const auto both = V::gather_pairs(reinterpret_cast<const float*>(points.inputs), input);
+      column = V::bits(both.first);
+      place = both.second;
+    }
+    const auto along = [&](const double* steps) {
+      const std::int32_t(&begin)[2] = points.step_begin;
+      return points.alike ? V::blend_doubles(chain.right, steps[begin[1]], steps[begin[0]])
+                          : V::gather_doubles(steps, V::add(input, of_side(chain.right, begin)));
+    };
+    // In double, and cast once.
+    const auto at = V::add(column, V::multiply(rows[c], V::broadcast(points.row_step)));
+    auto own = V::gather_doubles(points.x, at);
+    if (points.shifts != nullptr) own = V::add(own, along(points.shifts));
+    chain.own = V::to_floats(V::add(own, along(points.steps)));
+    chain.mark = V::add(place, V::multiply(rows[c], V::broadcast(points.row_places)));
     chain.sum = V::add(of_side(chain.right, points.sum_begin),
                        V::multiply(chain.mark, V::broadcast(points.place_sums)));
     chain.begin = places.begin(rows[c], of_side(chain.right, points.base_begin));

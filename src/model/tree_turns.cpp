@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -69,6 +70,7 @@ TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& sc
   steps.shifted = points.shifted;
   steps.points = points.own.size();
   steps.last = points.last.size();
+  steps.alike = std::ranges::adjacent_find(scales, std::not_equal_to{}) == scales.end();
   const auto add = [&](std::vector<double>& to, double radius, double coefficient) {
     for (const double scale : scales) to.push_back((radius * scale) * coefficient);
   };
@@ -79,6 +81,13 @@ TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& sc
   for (const RowBall::Place& place : points.last) add(steps.to_base, place.radius, place.base);
   for (std::uint32_t p = 0; p < points.own.size(); ++p)
     steps.side[points.own[p].extra > 0 ? 0 : 1].push_back(p);
+  std::vector<double> ways;  // of the bases
+  if (points.shifted)
+    for (const RowBall::Place& place : points.own) ways.push_back(place.radius * place.base);
+  for (const RowBall::Place& place : points.last) ways.push_back(place.radius * place.base);
+  for (std::uint32_t b = 0; b < ways.size(); ++b) steps.bases.push_back(b + 1);
+  std::ranges::stable_sort(steps.bases, {}, [&](std::uint32_t base) { return ways[base - 1]; });
+  if (steps.bases.size() > 2) std::swap(steps.bases[1], steps.bases.back());
   return steps;
 }
 
@@ -134,7 +143,7 @@ struct TreeTurns::Turner {
     } else {
       const std::size_t of = static_cast<std::uint32_t>(begin), base = of / NearRows::kMostRows;
       const std::size_t i = static_cast<std::uint32_t>(input) >> block_bits;
-      const double x = rows.x[of % NearRows::kMostRows][in.column[i]];
+      const double x = rows.x[of % NearRows::kMostRows * rows.row_step + in.column[i]];
       return base == 0 ? x : x + steps.to_base[(base - 1 + (steps.shifted ? 0 : steps.points)) * inputs + i];
     }
   }
@@ -167,7 +176,7 @@ struct TreeTurns::Turner {
   // The coordinate that a point has of its own.
   T own_value(std::uint32_t row, std::uint32_t input, std::uint32_t point) const {
     const std::size_t step = std::size_t{point} * inputs + input;
-    double x = rows.x[row][in.column[input]];
+    double x = rows.x[row * rows.row_step + in.column[input]];
     if (steps.shifted) x += steps.to_base[step];
     return static_cast<T>(x + steps.to_own[step]);
   }
@@ -191,7 +200,9 @@ struct TreeTurns::Turner {
     points.missing_left = trees.missing_left + before;
     points.leaves = leaves;
     points.x = rows.x;
-    points.inputs = in.both.data();
+    points.row_step = static_cast<std::int32_t>(rows.row_step);
+    points.inputs = in.both.empty() ? nullptr : in.both.data();
+    points.alike = steps.alike;
     points.shifts = steps.shifted ? steps.to_base.data() : nullptr;
     points.steps = steps.to_own.data();
     points.values = rows.values;
@@ -285,9 +296,9 @@ struct TreeTurns::Turner {
 };
 
 template <class T, bool Missing>
-void TreeTurns::walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, std::size_t first,
-                        NearRows near, const TurnRows& rows, TreeBallSums& sums) {
-  const Turner<T, Missing> turner(trees, splits, first, inputs_, rows, sums);
+void TreeTurns::walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, NearRows near,
+                        const TurnRows& rows, TreeBallSums& sums) {
+  const Turner<T, Missing> turner(trees, splits, near.first_tree, inputs_, rows, sums);
   const TurnSteps& steps = *rows.steps;
   picked_.resize(near.count + kernel_.block);
   if (turner.bases > 0) {
@@ -319,27 +330,38 @@ template <class T, bool Missing>
 void TreeTurns::find_apart(const Turner<T, Missing>& turner, const NearRows& near) {
   apart_.resize(NearRows::kMostTrees * NearRows::kMostRows);
   for (std::size_t i = 0; i < near.count; ++i) apart_[apart_place(Near(near.found[i]))] = 0;
-  apart_rows_.resize(picked_.size());
+  apart_rows_.resize(4 * picked_.size());
+  const std::vector<std::uint32_t>& bases = turner.steps.bases;
   for (unsigned level = 0; level < turner.trees.depth; ++level) {
     const std::uint32_t here = 1U << level;
     const std::size_t found = kernel_.pick(near, here, here, picked_.data());
-    for (std::uint32_t base = 1; base <= turner.bases; ++base) {
-      const std::uint64_t bit = std::uint64_t{1} << turner.apart_bit(base);
-      if constexpr (std::is_same_v<T, float>) {
-        if (kernel_.find_apart != nullptr) {
-          const TurnedPoints points =
-              turner.bases_of(picked_.data(), found, turner.trees.depth - level, base);
-          const std::size_t count = kernel_.find_apart(turner.trees, points, apart_rows_.data());
-          for (std::size_t i = 0; i < count; ++i) apart_[apart_place(Near(apart_rows_[i]))] |= bit;
-          continue;
-        }
-      }
-      for (std::size_t i = 0; i < found; ++i) {
-        const Near at(picked_[i]);
-        if (turner.goes_apart(at, level, base)) apart_[apart_place(at)] |= bit;
-      }
-    }
+    // Where the outermost two go with their row, all others do.
+    std::uint32_t* const outside = apart_rows_.data();
+    std::size_t count = 0;
+    for (std::size_t b = 0; b < std::min<std::size_t>(2, bases.size()); ++b)
+      count += list_apart(turner, picked_.data(), found, level, bases[b], outside + count);
+    for (std::size_t b = 2; b < bases.size(); ++b)
+      list_apart(turner, outside, count, level, bases[b], outside + 2 * picked_.size());
   }
+}
+
+// Lists the rows, of some that are near on this level, where the base goes apart, and says so in `apart_`.
+template <class T, bool Missing>
+std::size_t TreeTurns::list_apart(const Turner<T, Missing>& turner, const std::uint32_t* found,
+                                  std::size_t count, unsigned level, std::uint32_t base, std::uint32_t* to) {
+  std::size_t listed = 0;
+  bool done = false;
+  if constexpr (std::is_same_v<T, float>) {
+    done = kernel_.find_apart != nullptr;
+    if (done)
+      listed = kernel_.find_apart(turner.trees,
+                                  turner.bases_of(found, count, turner.trees.depth - level, base), to);
+  }
+  for (std::size_t i = 0; i < count && !done; ++i)
+    if (turner.goes_apart(Near(found[i]), level, base)) to[listed++] = found[i];
+  for (std::size_t i = 0; i < listed; ++i)
+    apart_[apart_place(Near(to[i]))] |= std::uint64_t{1} << turner.apart_bit(base);
+  return listed;
 }
 
 // Walks the points of bases that go another way, and all points of rows where those of some column do. Only
@@ -372,14 +394,14 @@ void TreeTurns::walk_apart(const Turner<T, Missing>& turner, NearRows& near) {
   }
 }
 
-void TreeTurns::walk(const PackedTrees& trees, const TurnSplits& splits, std::size_t first, NearRows near,
-                     const TurnRows& rows, TreeBallSums& sums) {
+void TreeTurns::walk(const PackedTrees& trees, const TurnSplits& splits, NearRows near, const TurnRows& rows,
+                     TreeBallSums& sums) {
   if (trees.exact == nullptr) {
-    rows.missing ? walk_by<float, true>(trees, splits.single, first, near, rows, sums)
-                 : walk_by<float, false>(trees, splits.single, first, near, rows, sums);
+    rows.missing ? walk_by<float, true>(trees, splits.single, near, rows, sums)
+                 : walk_by<float, false>(trees, splits.single, near, rows, sums);
   } else {
-    rows.missing ? walk_by<double, true>(trees, splits.exact, first, near, rows, sums)
-                 : walk_by<double, false>(trees, splits.exact, first, near, rows, sums);
+    rows.missing ? walk_by<double, true>(trees, splits.exact, near, rows, sums)
+                 : walk_by<double, false>(trees, splits.exact, near, rows, sums);
   }
 }
 

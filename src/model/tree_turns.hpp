@@ -31,11 +31,14 @@ TurnSplits turn_splits(const TreePack& pack);
 /// How the points around rows are made: from the row to the base, and from there to the point.
 struct TurnSteps {
   bool shifted = false;                            ///< bases are not the row itself
+  bool alike = false;                              ///< all inputs have the same steps
   std::size_t points = 0;                          ///< that every input has
   std::size_t last = 0;                            ///< of a simplex's last vertex
   std::vector<double> to_base;                     ///< of points × inputs, and of last vertices × inputs
   std::vector<double> to_own;                      ///< of points × inputs
   std::array<std::vector<std::uint32_t>, 2> side;  ///< points above their row, and below it
+  /// Bases, from 1 on, those of points before last vertices: first the two between which all others lie.
+  std::vector<std::uint32_t> bases;
 };
 /// `scales`: of each input, what a step of 1 is.
 TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& scales);
@@ -43,7 +46,8 @@ TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& sc
 /// Rows with the points around them, NearRows::kMostRows at most.
 struct TurnRows {
   const TurnSteps* steps = nullptr;
-  const double* const* x = nullptr;  ///< the rows
+  const double* x = nullptr;  ///< the rows, one after another
+  std::size_t row_step = 0;   ///< from one to the next
   /// As the trees see them in float32: blocks of rows, an input at input × block + lane, then the bases of
   /// the block's own points if they are shifted, then the last vertices.
   const float* values = nullptr;
@@ -55,7 +59,7 @@ struct TurnInputs {
   std::size_t block = 1;
   std::vector<std::uint32_t> column;  ///< of a row, for each input
   std::vector<std::int32_t> place;    ///< of that column among those that are moved
-  std::vector<std::int32_t> both;     ///< the two in turn
+  std::vector<std::int32_t> both;     ///< the two in turn; empty: every input's number is both
 };
 
 /// Takes the points around rows that are not as their row in some tree to their leaves: those that turn off
@@ -65,19 +69,22 @@ class TreeTurns {
   /// Keeps references.
   TreeTurns(const TreeKernel& kernel, const TurnInputs& inputs) : kernel_(kernel), inputs_(inputs) {}
 
-  /// `near`: what find_near() says of the trees from `first` on; its list is used up.
-  void walk(const PackedTrees& trees, const TurnSplits& splits, std::size_t first, NearRows near,
-            const TurnRows& rows, TreeBallSums& sums);
+  /// `near`: what find_near() says; its list is used up.
+  void walk(const PackedTrees& trees, const TurnSplits& splits, NearRows near, const TurnRows& rows,
+            TreeBallSums& sums);
 
  private:
   template <class T, bool Missing>
   struct Turner;
 
   template <class T, bool Missing>
-  void walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, std::size_t first,
-               NearRows near, const TurnRows& rows, TreeBallSums& sums);
+  void walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, NearRows near,
+               const TurnRows& rows, TreeBallSums& sums);
   template <class T, bool Missing>
   void find_apart(const Turner<T, Missing>& turner, const NearRows& near);
+  template <class T, bool Missing>
+  std::size_t list_apart(const Turner<T, Missing>& turner, const std::uint32_t* found, std::size_t count,
+                         unsigned level, std::uint32_t base, std::uint32_t* to);
   template <class T, bool Missing>
   void walk_apart(const Turner<T, Missing>& turner, NearRows& near);
 

@@ -50,6 +50,7 @@ struct NearRows {
   std::uint32_t* found = nullptr;  ///< room for as many as trees × rows, and a block more
   std::size_t count = 0;
   std::uint32_t first_row = 0;  ///< number of the block's first row
+  std::size_t first_tree = 0;   ///< from which trees are counted
 };
 
 /// One point of each of some rows: that of its own side, where the row goes left or where it goes right at
@@ -57,7 +58,7 @@ struct NearRows {
 /// counted from a first one.
 struct TurnedPoints {
   const std::uint32_t* found =
-      nullptr;  ///< where the rows are near, as NearRows has it, and room for a block
+      nullptr;  ///< where rows are near, as NearRows has it; there is room for a block
   std::size_t count = 0;
   unsigned below = 1;  ///< levels from the split to the leaves
   /// Four numbers a slot: threshold, the bits of `input`, and two bounds: a point turns off here if it is on
@@ -66,11 +67,14 @@ struct TurnedPoints {
   const float* splits = nullptr;
   const std::int32_t* missing_left = nullptr;
   const std::int64_t* leaves = nullptr;
-  const double* const* x = nullptr;      ///< the rows
-  const std::int32_t* inputs = nullptr;  ///< two numbers an input: its column in x, and that column's place
+  const double* x = nullptr;  ///< the rows, one after another
+  std::int32_t row_step = 0;  ///< from one to the next
+  /// Two numbers an input: its column in x, and that column's place; null: the number of the input is both.
+  const std::int32_t* inputs = nullptr;
   const double* shifts = nullptr;   ///< of each point and input, the way from a row to its base; null: none
   const double* steps = nullptr;    ///< and from there to the point
   std::int32_t step_begin[2] = {};  ///< where those of the point of either side begin
+  bool alike = false;               ///< they are the same of all inputs
   const float* values = nullptr;    ///< what splits compare of the bases; see TurnRows
   std::int32_t base_begin[2] = {};  ///< where those of the first row's bases begin
   std::int32_t block_values = 0;    ///< that a block has
@@ -95,7 +99,7 @@ struct TreeKernel {
                std::int64_t* sums);
   /// Walks one block of rows through complete trees first … last − 1, NearRows::kMostTrees at most. Adds to
   /// sums (margin k of lane i: sums[k × block + i]), and lists the trees where |x − threshold| <= reach,
-  /// which has a slot a split: the tree counted from `first`, the leaf from the tree's first. A level may be
+  /// which has a slot a split: the leaf counted from the tree's first. A level may be
   /// listed for no reason.
   void (*find_near)(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
                     const TreeRows& rows, std::int64_t* sums, NearRows& near);

@@ -122,12 +122,26 @@ struct Avx2 {
 
   static Ints bits(Floats v) { return _mm256_castps_si256(v); }
 
-  // The coordinates that points have of their own: in double, cast once.
-  static Floats moved(const TurnedPoints& points, Ints row, Ints column, Ints input) {
-    return _mm256_set_m128(moved(points, _mm256_extracti128_si256(row, 1),
-                                 _mm256_extracti128_si256(column, 1), _mm256_extracti128_si256(input, 1)),
-                           moved(points, _mm256_castsi256_si128(row), _mm256_castsi256_si128(column),
-                                 _mm256_castsi256_si128(input)));
+  struct Doubles {
+    __m256d low, high;
+  };
+  static Doubles gather_doubles(const double* p, Ints at) {
+    const auto* from = reinterpret_cast<const long long*>(p);
+    return {_mm256_castsi256_pd(_mm256_i32gather_epi64(from, _mm256_castsi256_si128(at), 8)),
+            _mm256_castsi256_pd(_mm256_i32gather_epi64(from, _mm256_extracti128_si256(at, 1), 8))};
+  }
+  static Doubles blend_doubles(Mask mask, double yes, double no) {
+    const __m256d y = _mm256_set1_pd(yes), n = _mm256_set1_pd(no);
+    const auto half = [&](__m128i lanes) {
+      return _mm256_blendv_pd(n, y, _mm256_castsi256_pd(_mm256_cvtepi32_epi64(lanes)));
+    };
+    return {half(_mm256_castsi256_si128(mask)), half(_mm256_extracti128_si256(mask, 1))};
+  }
+  static Doubles add(const Doubles& a, const Doubles& b) {
+    return {_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
+  }
+  static Floats to_floats(const Doubles& v) {
+    return _mm256_set_m128(_mm256_cvtpd_ps(v.high), _mm256_cvtpd_ps(v.low));
   }
 
   // A tree's slot at `position`, which is on level Level < kSingleFrom: looked up in registers.
@@ -172,17 +186,6 @@ struct Avx2 {
   }
 
  private:
-  static __m256i gather_words(const void* p, __m128i at) {
-    return _mm256_i32gather_epi64(static_cast<const long long*>(p), at, 8);
-  }
-  static __m128 moved(const TurnedPoints& points, __m128i row, __m128i column, __m128i input) {
-    const __m256i begin = gather_words(points.x, row);
-    const __m256i from = _mm256_add_epi64(begin, _mm256_slli_epi64(_mm256_cvtepu32_epi64(column), 3));
-    __m256d x = _mm256_castsi256_pd(_mm256_i64gather_epi64(nullptr, from, 1));
-    if (points.shifts != nullptr)
-      x = _mm256_add_pd(x, _mm256_castsi256_pd(gather_words(points.shifts, input)));
-    return _mm256_cvtpd_ps(_mm256_add_pd(x, _mm256_castsi256_pd(gather_words(points.steps, input))));
-  }
   // One of 8·Registers slots, by the low bits of the position.
   template <unsigned Registers>
   static Floats among(const float* slots, Ints position) {

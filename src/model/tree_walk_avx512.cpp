@@ -103,14 +103,23 @@ struct Avx512 {
 
   static Ints bits(Floats v) { return _mm512_castps_si512(v); }
 
-  // The coordinates that points have of their own: in double, cast once.
-  static Floats moved(const TurnedPoints& points, Ints row, Ints column, Ints input) {
-    return _mm512_insertf32x8(
-        _mm512_castps256_ps512(moved(points, _mm512_castsi512_si256(row), _mm512_castsi512_si256(column),
-                                     _mm512_castsi512_si256(input))),
-        moved(points, _mm512_extracti64x4_epi64(row, 1), _mm512_extracti64x4_epi64(column, 1),
-              _mm512_extracti64x4_epi64(input, 1)),
-        1);
+  struct Doubles {
+    __m512d low, high;
+  };
+  static Doubles gather_doubles(const double* p, Ints at) {
+    return {_mm512_i32gather_pd(_mm512_castsi512_si256(at), p, 8),
+            _mm512_i32gather_pd(_mm512_extracti64x4_epi64(at, 1), p, 8)};
+  }
+  static Doubles blend_doubles(Mask mask, double yes, double no) {
+    const __m512d y = _mm512_set1_pd(yes), n = _mm512_set1_pd(no);
+    return {_mm512_mask_blend_pd(static_cast<__mmask8>(mask), n, y),
+            _mm512_mask_blend_pd(static_cast<__mmask8>(mask >> 8), n, y)};
+  }
+  static Doubles add(const Doubles& a, const Doubles& b) {
+    return {_mm512_add_pd(a.low, b.low), _mm512_add_pd(a.high, b.high)};
+  }
+  static Floats to_floats(const Doubles& v) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(v.low)), _mm512_cvtpd_ps(v.high), 1);
   }
 
   // A tree's slot at `position`, which is on level Level. Up to 64 slots of a level are looked up in
@@ -160,13 +169,6 @@ struct Avx512 {
   }
 
  private:
-  static __m256 moved(const TurnedPoints& points, __m256i row, __m256i column, __m256i input) {
-    const __m512i begin = _mm512_i32gather_epi64(row, points.x, 8);
-    const __m512i from = _mm512_add_epi64(begin, _mm512_slli_epi64(_mm512_cvtepu32_epi64(column), 3));
-    __m512d x = _mm512_i64gather_pd(from, nullptr, 1);
-    if (points.shifts != nullptr) x = _mm512_add_pd(x, _mm512_i32gather_pd(input, points.shifts, 8));
-    return _mm512_cvtpd_ps(_mm512_add_pd(x, _mm512_i32gather_pd(input, points.steps, 8)));
-  }
   static Floats among32(const float* slots, Ints position) {
     return _mm512_permutex2var_ps(_mm512_loadu_ps(slots), position, _mm512_loadu_ps(slots + 16));
   }

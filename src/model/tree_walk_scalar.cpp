@@ -72,7 +72,7 @@ void find_near(const PackedTrees& trees, const float* reach, std::size_t first, 
     const std::int64_t* value = trees.leaf + (tree * slots + leaf) * trees.leaf_width;
     for (std::size_t k = 0; k < trees.leaf_width; ++k)
       sums[trees.leaf_width == 1 ? trees.output : k] += value[k];
-    near.found[near.count] = static_cast<std::uint32_t>((tree - first) << NearRows::kTree) |
+    near.found[near.count] = static_cast<std::uint32_t>((tree - near.first_tree) << NearRows::kTree) |
                              (near.first_row << NearRows::kRow) |
                              static_cast<std::uint32_t>(leaf << NearRows::kLeaf) | levels;
     if (levels != 0) ++near.count;
