@@ -22,7 +22,7 @@ constexpr float kLargest =
 constexpr double kLeastFloat = std::numeric_limits<float>::denorm_min();
 constexpr double kSmallestWay = 1e-13;                   // of a step, as a share of the coordinate
 constexpr std::size_t kMostSums = std::size_t{1} << 24;  // of a block, which every thread has
-constexpr std::size_t kMostPoints = 32;  // of a unit, and of the last vertex: they have a bit each
+constexpr std::size_t kMostPoints = 32;                  // of a unit, with both signs
 
 TreeBallPoints points_of(const RowBall& ball) {
   const std::size_t points = ball.shape().points();

@@ -10,8 +10,6 @@
 namespace harmonia {
 namespace {
 
-constexpr unsigned kLastBit = 32;
-
 // Where a row is near to a split.
 struct Near {
   std::uint32_t tree, row, leaf;
@@ -22,7 +20,7 @@ struct Near {
         leaf((found >> NearRows::kLeaf) & 0xFFU) {}
 };
 
-// Of a tree and row, where bases that go another way are kept.
+// Of a tree and row, where it is kept whether bases go another way.
 std::size_t apart_place(const Near& near) { return std::size_t{near.tree} * NearRows::kMostRows + near.row; }
 
 template <class T>
@@ -85,9 +83,11 @@ TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& sc
   if (points.shifted)
     for (const RowBall::Place& place : points.own) ways.push_back(place.radius * place.base);
   for (const RowBall::Place& place : points.last) ways.push_back(place.radius * place.base);
-  for (std::uint32_t b = 0; b < ways.size(); ++b) steps.bases.push_back(b + 1);
-  std::ranges::stable_sort(steps.bases, {}, [&](std::uint32_t base) { return ways[base - 1]; });
-  if (steps.bases.size() > 2) std::swap(steps.bases[1], steps.bases.back());
+  if (!ways.empty()) {
+    const auto [least, most] = std::ranges::minmax_element(ways);
+    for (const auto at : {least, most})
+      steps.outer.push_back(static_cast<std::uint32_t>(at - ways.begin()) + 1);
+  }
   return steps;
 }
 
@@ -255,18 +255,18 @@ struct TreeTurns::Turner {
     for (std::size_t k = 0; k < width; ++k) to[k] += of[leaf * width + k] - of[than * width + k];
   }
 
-  // Where a base is in what is kept of a row.
-  unsigned apart_bit(std::uint32_t base) const {
-    const std::uint32_t own = steps.shifted ? static_cast<std::uint32_t>(steps.points) : 0;
-    return base <= own ? base - 1 : kLastBit + base - 1 - own;
-  }
-
   // Whether a base goes another way than the row at its split of this level.
   bool goes_apart(const Near& near, unsigned level, std::uint32_t base) const {
     const std::uint32_t slot = near.tree * slots + ((slots + near.leaf) >> (trees.depth - level));
     const std::uint32_t right = (near.leaf >> (trees.depth - 1 - level)) & 1U;
     const T value = at_base(begin_of(near.row, base), splits[slot].input);
     return goes_right(splits[slot], value) != right;
+  }
+
+  bool goes_apart_on(const Near& near, std::uint32_t levels, std::uint32_t base) const {
+    for (; levels != 0; levels &= levels - 1)
+      if (goes_apart(near, static_cast<unsigned>(std::countr_zero(levels)), base)) return true;
+    return false;
   }
 
   // All points of a base that goes its own way.
@@ -302,7 +302,7 @@ void TreeTurns::walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>
   const TurnSteps& steps = *rows.steps;
   picked_.resize(near.count + kernel_.block);
   if (turner.bases > 0) {
-    find_apart(turner, near);
+    take_apart(turner, near);
     walk_apart(turner, near);
   }
   for (unsigned level = 0; level < trees.depth; ++level) {
@@ -325,69 +325,71 @@ void TreeTurns::walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>
   }
 }
 
-// Says in `apart_` which bases of rows go another way than their row.
+// Takes those out of the list that have a base that goes another way, and lists them apart.
 template <class T, bool Missing>
-void TreeTurns::find_apart(const Turner<T, Missing>& turner, const NearRows& near) {
-  apart_.resize(NearRows::kMostTrees * NearRows::kMostRows);
-  for (std::size_t i = 0; i < near.count; ++i) apart_[apart_place(Near(near.found[i]))] = 0;
-  apart_rows_.resize(4 * picked_.size());
-  const std::vector<std::uint32_t>& bases = turner.steps.bases;
+void TreeTurns::take_apart(const Turner<T, Missing>& turner, NearRows& near) {
+  apart_.resize(NearRows::kMostTrees * NearRows::kMostRows, 0);
   for (unsigned level = 0; level < turner.trees.depth; ++level) {
     const std::uint32_t here = 1U << level;
     const std::size_t found = kernel_.pick(near, here, here, picked_.data());
-    // Where the outermost two go with their row, all others do.
-    std::uint32_t* const outside = apart_rows_.data();
-    std::size_t count = 0;
-    for (std::size_t b = 0; b < std::min<std::size_t>(2, bases.size()); ++b)
-      count += list_apart(turner, picked_.data(), found, level, bases[b], outside + count);
-    for (std::size_t b = 2; b < bases.size(); ++b)
-      list_apart(turner, outside, count, level, bases[b], outside + 2 * picked_.size());
+    // Where the outermost go with their row, all others do.
+    for (const std::uint32_t base : turner.steps.outer) {
+      const std::size_t count = list_apart(turner, found, level, base);
+      for (std::size_t i = 0; i < count; ++i) apart_[apart_place(Near(apart_rows_[i]))] = 1;
+    }
   }
+  const std::size_t count = std::exchange(near.count, 0);
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t found = near.found[i];
+    const unsigned apart = std::exchange(apart_[apart_place(Near(found))], 0);
+    near.found[near.count] = apart_rows_[listed] = found;
+    listed += apart;
+    near.count += 1 - apart;
+  }
+  apart_rows_.resize(listed);
 }
 
-// Lists the rows, of some that are near on this level, where the base goes apart, and says so in `apart_`.
+// Of the rows that were picked on this level, those where the base goes another way.
 template <class T, bool Missing>
-std::size_t TreeTurns::list_apart(const Turner<T, Missing>& turner, const std::uint32_t* found,
-                                  std::size_t count, unsigned level, std::uint32_t base, std::uint32_t* to) {
-  std::size_t listed = 0;
-  bool done = false;
+std::size_t TreeTurns::list_apart(const Turner<T, Missing>& turner, std::size_t count, unsigned level,
+                                  std::uint32_t base) {
+  apart_rows_.resize(picked_.size());
   if constexpr (std::is_same_v<T, float>) {
-    done = kernel_.find_apart != nullptr;
-    if (done)
-      listed = kernel_.find_apart(turner.trees,
-                                  turner.bases_of(found, count, turner.trees.depth - level, base), to);
+    if (kernel_.find_apart != nullptr)
+      return kernel_.find_apart(turner.trees,
+                                turner.bases_of(picked_.data(), count, turner.trees.depth - level, base),
+                                apart_rows_.data());
   }
-  for (std::size_t i = 0; i < count && !done; ++i)
-    if (turner.goes_apart(Near(found[i]), level, base)) to[listed++] = found[i];
-  for (std::size_t i = 0; i < listed; ++i)
-    apart_[apart_place(Near(to[i]))] |= std::uint64_t{1} << turner.apart_bit(base);
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (turner.goes_apart(Near(picked_[i]), level, base)) apart_rows_[listed++] = picked_[i];
   return listed;
 }
 
-// Walks the points of bases that go another way, and all points of rows where those of some column do. Only
-// the other rows stay in the list.
+// Walks the points of bases that go another way, and all points of rows where those of some column do. The
+// other rows go back to the list.
 template <class T, bool Missing>
 void TreeTurns::walk_apart(const Turner<T, Missing>& turner, NearRows& near) {
-  constexpr std::uint64_t kOwn = (std::uint64_t{1} << kLastBit) - 1;
   const TurnSteps& steps = turner.steps;
-  const std::size_t count = std::exchange(near.count, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t found = near.found[i];
+  for (const std::uint32_t found : apart_rows_) {
     const Near at(found);
-    const std::uint64_t ways = apart_[apart_place(at)];
+    const std::uint32_t levels = found & 0xFFU;
+    const auto apart = [&](std::uint32_t base) { return turner.goes_apart_on(at, levels, base); };
     for (std::uint32_t p = 0; p < steps.last; ++p)
-      if (((ways >> (kLastBit + p)) & 1U) != 0) turner.walk_last(at, p);
-    near.found[near.count] = found;
-    if ((ways & kOwn) == 0) {
-      ++near.count;
+      if (apart(turner.base_of_last(p))) turner.walk_last(at, p);
+    bool some = false;
+    for (std::uint32_t p = 0; p < steps.points && steps.shifted; ++p) some |= apart(turner.base_of(p));
+    if (!some) {
+      near.found[near.count++] = found;
       continue;
     }
     for (std::uint32_t side = 0; side < 2; ++side) {
       for (const std::uint32_t point : steps.side[side]) {
-        if (((ways >> point) & 1U) != 0) {
+        if (apart(turner.base_of(point))) {
           turner.walk_base(at, point);
         } else {
-          turner.walk_row(at, found & 0xFFU, side, point);
+          turner.walk_row(at, levels, side, point);
         }
       }
     }

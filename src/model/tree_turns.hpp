@@ -37,8 +37,8 @@ struct TurnSteps {
   std::vector<double> to_base;                     ///< of points × inputs, and of last vertices × inputs
   std::vector<double> to_own;                      ///< of points × inputs
   std::array<std::vector<std::uint32_t>, 2> side;  ///< points above their row, and below it
-  /// Bases, from 1 on, those of points before last vertices: first the two between which all others lie.
-  std::vector<std::uint32_t> bases;
+  /// Bases between which all lie, numbered from 1 on, those of points before last vertices.
+  std::vector<std::uint32_t> outer;
 };
 /// `scales`: of each input, what a step of 1 is.
 TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& scales);
@@ -81,17 +81,17 @@ class TreeTurns {
   void walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, NearRows near,
                const TurnRows& rows, TreeBallSums& sums);
   template <class T, bool Missing>
-  void find_apart(const Turner<T, Missing>& turner, const NearRows& near);
+  void take_apart(const Turner<T, Missing>& turner, NearRows& near);
   template <class T, bool Missing>
-  std::size_t list_apart(const Turner<T, Missing>& turner, const std::uint32_t* found, std::size_t count,
-                         unsigned level, std::uint32_t base, std::uint32_t* to);
+  std::size_t list_apart(const Turner<T, Missing>& turner, std::size_t count, unsigned level,
+                         std::uint32_t base);
   template <class T, bool Missing>
   void walk_apart(const Turner<T, Missing>& turner, NearRows& near);
 
   const TreeKernel& kernel_;
   const TurnInputs& inputs_;
   std::vector<std::uint32_t> picked_, apart_rows_;
-  std::vector<std::uint64_t> apart_;  // of each tree and row, a bit a base, and from bit 32 a last vertex
+  std::vector<unsigned char> apart_;  // of each tree and row, 1: a base goes another way; 0 between walks
 };
 
 }  // namespace harmonia
