@@ -1,6 +1,6 @@
 #if defined(__x86_64__)
 
-#include "tree_near_simd.hpp"
+#include "tree_turn_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -179,6 +179,11 @@ struct Avx2 {
     const auto* p = reinterpret_cast<const long long*>(leaves);
     sums.low = _mm256_add_epi64(sums.low, _mm256_i32gather_epi64(p, _mm256_castsi256_si128(leaf), 8));
     sums.high = _mm256_add_epi64(sums.high, _mm256_i32gather_epi64(p, _mm256_extracti128_si256(leaf, 1), 8));
+  }
+  // The same of a complete tree's leaves.
+  template <unsigned Depth>
+  static void accumulate_leaves(Sums& sums, const std::int64_t* leaves, Ints leaf) {
+    accumulate(sums, leaves, leaf);
   }
   static void store(std::int64_t* p, const Sums& sums) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), sums.low);

@@ -1,6 +1,6 @@
 #if defined(__x86_64__)
 
-#include "tree_near_simd.hpp"
+#include "tree_turn_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -163,12 +163,36 @@ struct Avx512 {
     sums.high =
         _mm512_add_epi64(sums.high, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(leaf, 1), leaves, 8));
   }
+  // The same of a complete tree's leaves.
+  template <unsigned Depth>
+  static void accumulate_leaves(Sums& sums, const std::int64_t* leaves, Ints leaf) {
+    if constexpr (Depth >= 4 && Depth <= 6) {
+      sums.low = _mm512_add_epi64(sums.low, among_leaves<(1U << Depth) / 16>(
+                                                leaves, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(leaf))));
+      sums.high =
+          _mm512_add_epi64(sums.high, among_leaves<(1U << Depth) / 16>(
+                                          leaves, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(leaf, 1))));
+    } else {
+      accumulate(sums, leaves, leaf);
+    }
+  }
   static void store(std::int64_t* p, const Sums& sums) {
     _mm512_storeu_si512(p, sums.low);
     _mm512_storeu_si512(p + 8, sums.high);
   }
 
  private:
+  // One of 16·Pairs leaves.
+  template <unsigned Pairs>
+  static __m512i among_leaves(const std::int64_t* leaves, __m512i leaf) {
+    if constexpr (Pairs == 1) {
+      return _mm512_permutex2var_epi64(_mm512_loadu_si512(leaves), leaf, _mm512_loadu_si512(leaves + 8));
+    } else {
+      const __mmask8 high = _mm512_test_epi64_mask(leaf, _mm512_set1_epi64(8 * Pairs));
+      return _mm512_mask_blend_epi64(high, among_leaves<Pairs / 2>(leaves, leaf),
+                                     among_leaves<Pairs / 2>(leaves + 8 * Pairs, leaf));
+    }
+  }
   static Floats among32(const float* slots, Ints position) {
     return _mm512_permutex2var_ps(_mm512_loadu_ps(slots), position, _mm512_loadu_ps(slots + 16));
   }
