@@ -63,11 +63,14 @@ struct TurnChain {
   typename V::Ints tree, leaf, at, begin, turned_input, sum, mark;
   typename V::Floats own;
   typename V::Mask right, turned;
+  typename V::Mask tie;  // some number is a threshold, which in double it may not be
 };
 
-// The points from `first` on, several vectors side by side so that one goes on while another waits.
-template <class V, bool Missing, std::size_t N>
-[[gnu::flatten]] void turn_chains(const PackedTrees& trees, const TurnedPoints& points, std::size_t first) {
+// The points from `first` on, several vectors side by side so that one goes on while another waits. Says how
+// many are tied.
+template <class V, bool Missing, bool Exact, std::size_t N>
+[[gnu::flatten]] std::size_t turn_chains(const PackedTrees& trees, const TurnedPoints& points,
+                                         std::size_t first, std::uint32_t* tied) {
   const TurnPlaces<V> places(trees, points);
   const auto of_side = [](typename V::Mask right, const std::int32_t(&each)[2]) {
     return V::blend(right, V::broadcast(each[1]), V::broadcast(each[0]));
@@ -122,6 +125,8 @@ template <class V, bool Missing, std::size_t N>
     const auto inside = V::differ(V::not_less(chain.own, bound), chain.right);
     chain.turned = V::both(chain.turned, V::and_not(inside, beyond));
     if constexpr (Missing) chain.turned = V::and_not(V::is_nan(chain.own), chain.turned);
+    if constexpr (Exact)
+      chain.tie = V::either(V::equal(chain.own, splits[c].first), V::equal(chain.own, bound));
     chain.at = V::child(chain.at, V::and_not(chain.right, V::fill(-1)));
   }
   for (unsigned level = 1; level < points.below; ++level) {
@@ -133,14 +138,22 @@ template <class V, bool Missing, std::size_t N>
       TurnChain<V>& chain = chains[c];
       const auto value = V::blend(V::same(splits[c].second, chain.turned_input), chain.own,
                                   V::gather(points.values, V::add(splits[c].second, chain.begin)));
+      if constexpr (Exact) chain.tie = V::either(chain.tie, V::equal(value, splits[c].first));
       const auto slot = V::add(chain.tree, chain.at);
       chain.at = V::child(chain.at, goes_right_at<V, Missing>(points, slot, value, splits[c].first));
     }
   }
   alignas(64) std::int32_t leaves[N * V::kLanes], others[N * V::kLanes], sums[N * V::kLanes],
       marks[N * V::kLanes], counted[N * V::kLanes];
+  std::size_t ties = 0;
   for (std::size_t c = 0; c < N; ++c) {
-    const TurnChain<V>& chain = chains[c];
+    TurnChain<V>& chain = chains[c];
+    if constexpr (Exact) {
+      const std::size_t i = first + c * V::kLanes;
+      const auto meant = first_lanes<V>(points.count - i);
+      ties += V::append(tied + ties, V::both(meant, chain.tie), places.entry(meant, i));
+      chain.turned = V::and_not(chain.tie, chain.turned);
+    }
     const std::size_t at = c * V::kLanes;
     V::store(leaves + at, V::add(chain.tree, V::subtract(chain.at, places.slots)));
     V::store(others + at, V::add(chain.tree, chain.leaf));
@@ -159,20 +172,28 @@ template <class V, bool Missing, std::size_t N>
     }
   };
   width == 1 ? add_all(1) : add_all(width);
+  return ties;
 }
 
-template <class V, bool Missing>
-void turn_off_of(const PackedTrees& trees, const TurnedPoints& points) {
+template <class V, bool Missing, bool Exact>
+std::size_t turn_off_of(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* tied) {
   constexpr std::size_t kTogether = 4 * V::kLanes;
-  std::size_t i = 0;
-  for (; i + kTogether <= points.count; i += kTogether) turn_chains<V, Missing, 4>(trees, points, i);
-  for (; i < points.count; i += V::kLanes) turn_chains<V, Missing, 1>(trees, points, i);
+  std::size_t i = 0, ties = 0;
+  for (; i + kTogether <= points.count; i += kTogether)
+    ties += turn_chains<V, Missing, Exact, 4>(trees, points, i, tied + ties);
+  for (; i < points.count; i += V::kLanes)
+    ties += turn_chains<V, Missing, Exact, 1>(trees, points, i, tied + ties);
   _mm256_zeroupper();
+  return ties;
 }
 
 template <class V>
-void turn_off_any(const PackedTrees& trees, const TurnedPoints& points) {
-  points.missing ? turn_off_of<V, true>(trees, points) : turn_off_of<V, false>(trees, points);
+std::size_t turn_off_any(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* tied) {
+  if (trees.exact == nullptr)
+    return points.missing ? turn_off_of<V, true, false>(trees, points, tied)
+                          : turn_off_of<V, false, false>(trees, points, tied);
+  return points.missing ? turn_off_of<V, true, true>(trees, points, tied)
+                        : turn_off_of<V, false, true>(trees, points, tied);
 }
 
 template <class V, bool Missing>
@@ -188,7 +209,9 @@ std::size_t find_apart_of(const PackedTrees& trees, const TurnedPoints& points, 
     const auto begin = places.begin(places.row(entry), V::broadcast(points.base_begin[0]));
     const auto value = V::gather(points.values, V::add(split.second, begin));
     const auto right = goes_right_at<V, Missing>(points, slot, value, split.first);
-    count += V::append(found + count, V::both(meant, V::differ(right, places.right(leaf))), entry);
+    auto apart = V::differ(right, places.right(leaf));
+    if (trees.exact != nullptr) apart = V::either(apart, V::equal(value, split.first));
+    count += V::append(found + count, V::both(meant, apart), entry);
   }
   _mm256_zeroupper();
   return count;

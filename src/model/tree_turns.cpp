@@ -55,11 +55,8 @@ void fill_splits(const TreePack& pack, std::vector<TurnSplit<T>>& splits) {
 
 TurnSplits turn_splits(const TreePack& pack) {
   TurnSplits splits;
-  if (pack.view.exact == nullptr) {
-    fill_splits(pack, splits.single);
-  } else {
-    fill_splits(pack, splits.exact);
-  }
+  fill_splits(pack, splits.single);
+  if (pack.view.exact != nullptr) fill_splits(pack, splits.exact);
   return splits;
 }
 
@@ -95,18 +92,19 @@ TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& sc
 template <class T, bool Missing>
 struct TreeTurns::Turner {
   const PackedTrees& trees;
-  const TurnSplit<T>* splits;  // of the first tree that is meant
-  const std::int64_t* leaves;  // the same
+  const TurnSplit<T>* splits;      // of the first tree that is meant
+  const TurnSplit<float>* single;  // the same in float32
+  const std::int64_t* leaves;      // the same
   std::uint32_t slots, inputs, block_bits, bases;
   const TurnInputs& in;
   const TurnRows& rows;
   const TurnSteps& steps;
   TreeBallSums& sums;
 
-  Turner(const PackedTrees& of, const std::vector<TurnSplit<T>>& slot_splits, std::size_t first,
-         const TurnInputs& of_model, const TurnRows& around, TreeBallSums& to)
+  Turner(const PackedTrees& of, const TurnSplits& of_pack, std::size_t first, const TurnInputs& of_model,
+         const TurnRows& around, TreeBallSums& to)
       : trees(of),
-        splits(slot_splits.data() + (first << of.depth)),
+        single(of_pack.single.data() + (first << of.depth)),
         leaves(of.leaf + (first << of.depth) * of.leaf_width),
         slots(1U << of.depth),
         inputs(static_cast<std::uint32_t>(of_model.column.size())),
@@ -116,7 +114,13 @@ struct TreeTurns::Turner {
         in(of_model),
         rows(around),
         steps(*around.steps),
-        sums(to) {}
+        sums(to) {
+    if constexpr (std::is_same_v<T, float>) {
+      splits = single;
+    } else {
+      splits = of_pack.exact.data() + (first << of.depth);
+    }
+  }
 
   // Bases are numbered: 0 is the row itself, then come those of own points if they are shifted, and last
   // vertices.
@@ -125,12 +129,17 @@ struct TreeTurns::Turner {
     return 1 + (steps.shifted ? static_cast<std::uint32_t>(steps.points) : 0) + point;
   }
 
+  // Where a base's values begin in TurnRows::values, with the lane.
+  std::int32_t values_begin(std::uint32_t row, std::uint32_t base) const {
+    const std::uint32_t block = row >> block_bits, lane = row & ((1U << block_bits) - 1);
+    return static_cast<std::int32_t>((((block * (1 + bases) + base) * inputs) << block_bits) + lane);
+  }
+
   // What stands for a row's base where its coordinates are asked for: in float32 where they begin in
   // TurnRows::values, with the lane.
   std::int32_t begin_of(std::uint32_t row, std::uint32_t base) const {
     if constexpr (std::is_same_v<T, float>) {
-      const std::uint32_t block = row >> block_bits, lane = row & ((1U << block_bits) - 1);
-      return static_cast<std::int32_t>((((block * (1 + bases) + base) * inputs) << block_bits) + lane);
+      return values_begin(row, base);
     } else {
       return static_cast<std::int32_t>(base * NearRows::kMostRows + row);
     }
@@ -196,7 +205,7 @@ struct TreeTurns::Turner {
     points.found = found;
     points.count = count;
     points.below = below;
-    points.splits = reinterpret_cast<const float*>(splits);
+    points.splits = reinterpret_cast<const float*>(single);
     points.missing_left = trees.missing_left + before;
     points.leaves = leaves;
     points.x = rows.x;
@@ -214,7 +223,7 @@ struct TreeTurns::Turner {
     points.row_places = static_cast<std::int32_t>(sums.columns());
     for (std::size_t side = 0; side < 2; ++side) {
       points.step_begin[side] = static_cast<std::int32_t>(way[side] * inputs);
-      points.base_begin[side] = begin_of(0, base_of(way[side]));
+      points.base_begin[side] = values_begin(0, base_of(way[side]));
       points.sum_begin[side] = static_cast<std::int32_t>(way[side] * sums.margins());
     }
     return points;
@@ -224,7 +233,7 @@ struct TreeTurns::Turner {
   TurnedPoints bases_of(const std::uint32_t* found, std::size_t count, unsigned below,
                         std::uint32_t base) const {
     TurnedPoints points = turned(found, count, below, {0, 0});
-    points.base_begin[0] = points.base_begin[1] = begin_of(0, base);
+    points.base_begin[0] = points.base_begin[1] = values_begin(0, base);
     return points;
   }
 
@@ -296,11 +305,12 @@ struct TreeTurns::Turner {
 };
 
 template <class T, bool Missing>
-void TreeTurns::walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, NearRows near,
+void TreeTurns::walk_by(const PackedTrees& trees, const TurnSplits& splits, NearRows near,
                         const TurnRows& rows, TreeBallSums& sums) {
   const Turner<T, Missing> turner(trees, splits, near.first_tree, inputs_, rows, sums);
   const TurnSteps& steps = *rows.steps;
   picked_.resize(near.count + kernel_.block);
+  tied_.resize(picked_.size());
   if (turner.bases > 0) {
     take_apart(turner, near);
     walk_apart(turner, near);
@@ -314,13 +324,12 @@ void TreeTurns::walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>
       const std::uint32_t near_here = 1U << level, right = 1U << (NearRows::kLeaf + below - 1);
       const std::size_t found = kernel_.pick(near, sides[0] && sides[1] ? near_here : near_here | right,
                                              sides[0] ? near_here : near_here | right, picked_.data());
-      if constexpr (std::is_same_v<T, float>) {
-        if (kernel_.turn_off != nullptr) {
-          kernel_.turn_off(trees, turner.turned(picked_.data(), found, below, way));
-          continue;
-        }
+      std::size_t left = found;
+      if (kernel_.turn_off != nullptr) {
+        left = kernel_.turn_off(trees, turner.turned(picked_.data(), found, below, way), tied_.data());
+        std::swap(picked_, tied_);
       }
-      for (std::size_t i = 0; i < found; ++i) turner.turn_off(Near(picked_[i]), below, way);
+      for (std::size_t i = 0; i < left; ++i) turner.turn_off(Near(picked_[i]), below, way);
     }
   }
 }
@@ -355,12 +364,10 @@ template <class T, bool Missing>
 std::size_t TreeTurns::list_apart(const Turner<T, Missing>& turner, std::size_t count, unsigned level,
                                   std::uint32_t base) {
   apart_rows_.resize(picked_.size());
-  if constexpr (std::is_same_v<T, float>) {
-    if (kernel_.find_apart != nullptr)
-      return kernel_.find_apart(turner.trees,
-                                turner.bases_of(picked_.data(), count, turner.trees.depth - level, base),
-                                apart_rows_.data());
-  }
+  if (kernel_.find_apart != nullptr)
+    return kernel_.find_apart(turner.trees,
+                              turner.bases_of(picked_.data(), count, turner.trees.depth - level, base),
+                              apart_rows_.data());
   std::size_t listed = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (turner.goes_apart(Near(picked_[i]), level, base)) apart_rows_[listed++] = picked_[i];
@@ -399,11 +406,11 @@ void TreeTurns::walk_apart(const Turner<T, Missing>& turner, NearRows& near) {
 void TreeTurns::walk(const PackedTrees& trees, const TurnSplits& splits, NearRows near, const TurnRows& rows,
                      TreeBallSums& sums) {
   if (trees.exact == nullptr) {
-    rows.missing ? walk_by<float, true>(trees, splits.single, near, rows, sums)
-                 : walk_by<float, false>(trees, splits.single, near, rows, sums);
+    rows.missing ? walk_by<float, true>(trees, splits, near, rows, sums)
+                 : walk_by<float, false>(trees, splits, near, rows, sums);
   } else {
-    rows.missing ? walk_by<double, true>(trees, splits.exact, near, rows, sums)
-                 : walk_by<double, false>(trees, splits.exact, near, rows, sums);
+    rows.missing ? walk_by<double, true>(trees, splits, near, rows, sums)
+                 : walk_by<double, false>(trees, splits, near, rows, sums);
   }
 }
 

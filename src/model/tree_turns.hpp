@@ -21,7 +21,7 @@ struct TurnSplit {
   T bound[2];
 };
 
-/// The splits of a pack of complete trees, a slot each: of float32, or of double precision where rows are.
+/// The splits of a pack of complete trees, a slot each: of float32, and of double precision where rows are.
 struct TurnSplits {
   std::vector<TurnSplit<float>> single;
   std::vector<TurnSplit<double>> exact;
@@ -78,8 +78,8 @@ class TreeTurns {
   struct Turner;
 
   template <class T, bool Missing>
-  void walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, NearRows near,
-               const TurnRows& rows, TreeBallSums& sums);
+  void walk_by(const PackedTrees& trees, const TurnSplits& splits, NearRows near, const TurnRows& rows,
+               TreeBallSums& sums);
   template <class T, bool Missing>
   void take_apart(const Turner<T, Missing>& turner, NearRows& near);
   template <class T, bool Missing>
@@ -90,7 +90,7 @@ class TreeTurns {
 
   const TreeKernel& kernel_;
   const TurnInputs& inputs_;
-  std::vector<std::uint32_t> picked_, apart_rows_;
+  std::vector<std::uint32_t> picked_, tied_, apart_rows_;
   std::vector<unsigned char> apart_;  // of each tree and row, 1: a base goes another way; 0 between walks
 };
 

@@ -105,11 +105,12 @@ struct TreeKernel {
                     const TreeRows& rows, std::int64_t* sums, NearRows& near);
   /// Puts those side by side, with as much room, whose bits at `mask` are as wanted; says how many they are.
   std::size_t (*pick)(const NearRows& near, std::uint32_t mask, std::uint32_t wanted, std::uint32_t* picked);
-  /// Takes points that turn off to their leaves, and adds what these are more than the rows'. Null: it has no
-  /// better way than one by one.
-  void (*turn_off)(const PackedTrees& trees, const TurnedPoints& points);
-  /// Lists the rows whose base, that of the left side, goes another way at their split; says how many they
-  /// are. Null as well.
+  /// Takes points that turn off to their leaves, and adds what these are more than the rows'. Where
+  /// thresholds are double, those that meet a number as large as its float are left out and listed, as many
+  /// as it says (room for all, and a block). Null: it has no better way than one by one.
+  std::size_t (*turn_off)(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* tied);
+  /// Lists the rows whose base, that of the left side, goes another way at their split, or might in double;
+  /// says how many they are. Null as well.
   std::size_t (*find_apart)(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* found);
 };
 
