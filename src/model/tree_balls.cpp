@@ -193,22 +193,14 @@ class BlockWalker final : public TreeBallWalker {
     const std::size_t step =
         std::clamp<std::size_t>(kTreeBytes / each, 1, std::min(trees.count, NearRows::kMostTrees));
     near_.resize(kFewNear + step * rows_.size() + block_);
-    const std::size_t size = values_.size() / blocks_.size();
     NearRows near{.found = near_.data()};
     for (std::size_t first = 0; first < trees.count; first += step) {
       const std::size_t last = std::min(first + step, trees.count);
-      for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        if (blocks_[b].alone) continue;
-        near.first_row = static_cast<std::uint32_t>(b * block_);
-        const Exact exact{x_.data() + b * block_, path_.inputs.column.data()};
-        path_.kernel.find_near(trees, reach_[p].data(), first, last,
-                               {.x = values_.data() + b * size,
-                                .inputs = path_.rows.inputs(),
-                                .count = blocks_[b].count,
-                                .missing = missing_,
-                                .source = &exact,
-                                .exact = coordinate},
-                               sums_.centre(b * block_), near);
+      for (std::size_t b = 0; b < blocks_.size();) {
+        std::size_t end = b, count = 0;
+        for (; end < blocks_.size() && !blocks_[end].alone; ++end) count += blocks_[end].count;
+        if (count > 0) find_near(p, first, last, b, count, near);
+        b = std::max(end, b + 1);
       }
       // Few go on together with those of the next trees.
       const std::size_t next = std::min(last + step, trees.count) - near.first_tree;
@@ -223,6 +215,25 @@ class BlockWalker final : public TreeBallWalker {
       near.count = 0;
       near.first_tree = last;
     }
+  }
+
+  // Of as many rows from a block on.
+  void find_near(std::size_t p, std::size_t first, std::size_t last, std::size_t block, std::size_t count,
+                 NearRows& near) {
+    const std::size_t size = values_.size() / blocks_.size();
+    const Exact exact{x_.data() + block * block_, path_.inputs.column.data()};
+    near.first_row = static_cast<std::uint32_t>(block * block_);
+    path_.kernel.find_near(path_.trees.packs[p].view, reach_[p].data(), first, last,
+                           {.rows = {.x = values_.data() + block * size,
+                                     .inputs = path_.rows.inputs(),
+                                     .count = count,
+                                     .missing = missing_,
+                                     .source = &exact,
+                                     .exact = coordinate},
+                            .values = size,
+                            .sums = sums_.centre(block * block_),
+                            .margins = sums_.margins()},
+                           near);
   }
 
   // The exact coordinates of a block's rows.

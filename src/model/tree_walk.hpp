@@ -49,8 +49,16 @@ struct NearRows {
   static constexpr std::size_t kMostRows = 64, kMostTrees = 1024;
   std::uint32_t* found = nullptr;  ///< room for as many as trees × rows, and a block more
   std::size_t count = 0;
-  std::uint32_t first_row = 0;  ///< number of the block's first row
+  std::uint32_t first_row = 0;  ///< number of the first block's first row
   std::size_t first_tree = 0;   ///< from which trees are counted
+};
+
+/// Blocks of rows that go through trees together.
+struct NearBlocks {
+  TreeRows rows;
+  std::size_t values = 0;        ///< from where a block begins in `rows` to where the next does
+  std::int64_t* sums = nullptr;  ///< margin k of lane i of block b: at (b × margins + k) × block + i
+  std::size_t margins = 1;
 };
 
 /// One point of each of some rows: that of its own side, where the row goes left or where it goes right at
@@ -97,12 +105,11 @@ struct TreeKernel {
   /// first … last − 1.
   void (*walk)(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                std::int64_t* sums);
-  /// Walks one block of rows through complete trees first … last − 1, NearRows::kMostTrees at most. Adds to
-  /// sums (margin k of lane i: sums[k × block + i]), and lists the trees where |x − threshold| <= reach,
-  /// which has a slot a split: the leaf counted from the tree's first. A level may be
-  /// listed for no reason.
+  /// Walks rows through complete trees first … last − 1, NearRows::kMostTrees at most, adds to their sums,
+  /// and lists the trees where |x − threshold| <= reach, which has a slot a split: the leaf counted from the
+  /// tree's first. A level may be listed for no reason.
   void (*find_near)(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
-                    const TreeRows& rows, std::int64_t* sums, NearRows& near);
+                    const NearBlocks& blocks, NearRows& near);
   /// Puts those side by side, with as much room, whose bits at `mask` are as wanted; says how many they are.
   std::size_t (*pick)(const NearRows& near, std::uint32_t mask, std::uint32_t wanted, std::uint32_t* picked);
   /// Takes points that turn off to their leaves, and adds what these are more than the rows'. Where
