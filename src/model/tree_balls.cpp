@@ -24,6 +24,8 @@ constexpr double kSmallestWay = 1e-13;                   // of a step, as a shar
 constexpr std::size_t kMostSums = std::size_t{1} << 24;  // of a block, which every thread has
 constexpr std::size_t kMostPoints = 32;                  // of a unit, with both signs
 
+constexpr std::size_t kMostEntries = std::size_t{1} << 31;  // of a table that kernels look up in
+
 TreeBallPoints points_of(const RowBall& ball) {
   const std::size_t points = ball.shape().points();
   TreeBallPoints found;
@@ -161,7 +163,8 @@ class BlockWalker final : public TreeBallWalker {
       blocks_[b].count = rows.size();
       const bool missing = path_.rows.make_block(rows, nullptr, seen_, to);
       missing_ |= missing;
-      blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero);
+      blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero) ||
+                         row_step_ >= kMostEntries / NearRows::kMostRows;
       to += size;
       for (std::size_t base = 0; base < bases; ++base, to += size)
         path_.rows.make_block(rows, to_base + base * inputs, seen_, to);
@@ -321,7 +324,6 @@ class TreeBallAsker final : public BallAsker {
 // Complete trees whose every split compares a column as it is where nothing is missing, and no other input
 // does.
 bool fits_blocks(const TreePack& pack, const std::vector<bool>& alone, std::size_t block) {
-  constexpr std::size_t kMostEntries = std::size_t{1} << 31;
   if (pack.view.child != nullptr || pack.split.size() >= kMostEntries / block) return false;
   for (std::size_t slot = 0; slot < pack.split.size(); ++slot)
     if (pack.split[slot] && !alone[static_cast<std::size_t>(pack.input[slot]) / block]) return false;
