@@ -15,13 +15,16 @@ namespace {
 
 constexpr std::size_t kTreeBytes = 512 * 1024;  // of trees that blocks of rows and their points walk in turn
 constexpr std::size_t kSumBytes = 512 * 1024;   // of sums, of which every row has as many as points
-constexpr double kRounding = 1e-6;              // of float32, several times
+constexpr std::size_t kFewNear = 4096;  // rows near to splits of trees, which vectors would hardly fill
+constexpr double kRounding = 1e-6;      // of float32, several times
 constexpr float kLargest =
     std::numeric_limits<float>::max() / 4;  // of what goes together: no point of it is infinite
 constexpr double kLeastFloat = std::numeric_limits<float>::denorm_min();
 constexpr double kSmallestWay = 1e-13;                   // of a step, as a share of the coordinate
 constexpr std::size_t kMostSums = std::size_t{1} << 24;  // of a block, which every thread has
-constexpr std::size_t kMostPoints = 32;  // of a unit, and of the last vertex: they have a bit each
+constexpr std::size_t kMostPoints = 32;                  // of a unit, with both signs
+
+constexpr std::size_t kMostEntries = std::size_t{1} << 31;  // of a table that kernels look up in
 
 TreeBallPoints points_of(const RowBall& ball) {
   const std::size_t points = ball.shape().points();
@@ -166,8 +169,7 @@ class BlockWalker final : public TreeBallWalker {
   };
 
   void make_blocks() {
-    x_.clear();
-    for (const RowBall* row : rows_) x_.push_back(row->x().data());
+    put_together();
     blocks_.resize((rows_.size() + block_ - 1) / block_);
     const std::size_t inputs = path_.rows.inputs(), size = inputs * block_;
     const std::size_t bases = (steps_.shifted ? steps_.points : 0) + steps_.last;
@@ -181,10 +183,29 @@ class BlockWalker final : public TreeBallWalker {
       blocks_[b].count = rows.size();
       const bool missing = path_.rows.make_block(rows, nullptr, nullptr, seen_, to);
       missing_ |= missing;
-      blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero);
+      blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero) ||
+                         row_step_ >= kMostEntries / NearRows::kMostRows;
       to += size;
       for (std::size_t base = 0; base < bases; ++base, to += size)
         path_.rows.make_block(rows, to_base + base * inputs, nullptr, seen_, to);
+    }
+  }
+
+  // Rows of one matrix lie one after another; others are copied.
+  void put_together() {
+    x_.clear();
+    for (const RowBall* row : rows_) x_.push_back(row->x().data());
+    row_step_ = rows_.front()->x().size();
+    const auto place = [&](std::size_t row) { return reinterpret_cast<std::uintptr_t>(x_[row]); };
+    bool in_turn = true;
+    for (std::size_t row = 1; row < x_.size(); ++row)
+      in_turn &= place(row) - place(row - 1) == row_step_ * sizeof(double);
+    if (in_turn) return;
+    copied_.resize(x_.size() * row_step_);
+    for (std::size_t row = 0; row < x_.size(); ++row) {
+      double* const to = copied_.data() + row * row_step_;
+      std::copy_n(x_[row], row_step_, to);
+      x_[row] = to;
     }
   }
 
@@ -194,26 +215,48 @@ class BlockWalker final : public TreeBallWalker {
                                                                 trees.leaf_width * sizeof(std::int64_t));
     const std::size_t step =
         std::clamp<std::size_t>(kTreeBytes / each, 1, std::min(trees.count, NearRows::kMostTrees));
-    near_.resize(step * rows_.size() + block_);
-    const std::size_t size = values_.size() / blocks_.size();
+    near_.resize(kFewNear + step * rows_.size() + block_);
+    NearRows near{.found = near_.data()};
     for (std::size_t first = 0; first < trees.count; first += step) {
-      NearRows near{.found = near_.data()};
-      for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        if (blocks_[b].alone) continue;
-        near.first_row = static_cast<std::uint32_t>(b * block_);
-        const Exact exact{x_.data() + b * block_, path_.inputs.column.data()};
-        path_.kernel.find_near(trees, reach_[p].data(), first, std::min(first + step, trees.count),
-                               {.x = values_.data() + b * size,
-                                .inputs = path_.rows.inputs(),
-                                .count = blocks_[b].count,
-                                .missing = missing_,
-                                .source = &exact,
-                                .exact = coordinate},
-                               sums_.centre(b * block_), near);
+      const std::size_t last = std::min(first + step, trees.count);
+      for (std::size_t b = 0; b < blocks_.size();) {
+        std::size_t end = b, count = 0;
+        for (; end < blocks_.size() && !blocks_[end].alone; ++end) count += blocks_[end].count;
+        if (count > 0) find_near(p, first, last, b, count, near);
+        b = std::max(end, b + 1);
       }
-      turns_.walk(trees, path_.packs[p].splits, first, near,
-                  {.steps = &steps_, .x = x_.data(), .values = values_.data(), .missing = missing_}, sums_);
+      // Few go on together with those of the next trees.
+      const std::size_t next = std::min(last + step, trees.count) - near.first_tree;
+      if (near.count < kFewNear && last < trees.count && next <= NearRows::kMostTrees) continue;
+      turns_.walk(trees, path_.packs[p].splits, near,
+                  {.steps = &steps_,
+                   .x = x_.front(),
+                   .row_step = row_step_,
+                   .values = values_.data(),
+                   .missing = missing_},
+                  sums_);
+      near.count = 0;
+      near.first_tree = last;
     }
+  }
+
+  // Of as many rows from a block on.
+  void find_near(std::size_t p, std::size_t first, std::size_t last, std::size_t block, std::size_t count,
+                 NearRows& near) {
+    const std::size_t size = values_.size() / blocks_.size();
+    const Exact exact{x_.data() + block * block_, path_.inputs.column.data()};
+    near.first_row = static_cast<std::uint32_t>(block * block_);
+    path_.kernel.find_near(path_.trees.packs[p].view, reach_[p].data(), first, last,
+                           {.rows = {.x = values_.data() + block * size,
+                                     .inputs = path_.rows.inputs(),
+                                     .count = count,
+                                     .missing = missing_,
+                                     .source = &exact,
+                                     .exact = coordinate},
+                            .values = size,
+                            .sums = sums_.centre(block * block_),
+                            .margins = sums_.margins()},
+                           near);
   }
 
   // The exact coordinates of a block's rows.
@@ -277,6 +320,8 @@ class BlockWalker final : public TreeBallWalker {
   TurnSteps steps_;
   std::vector<const RowBall*> rows_;
   std::vector<const double*> x_;
+  std::size_t row_step_ = 0;    // from one of them to the next
+  std::vector<double> copied_;  // of rows that did not lie so
   std::vector<Block> blocks_;
   std::vector<std::size_t> order_, marked_;
   std::vector<float> values_, seen_;  // see TurnRows; rows as they are
@@ -304,7 +349,6 @@ class TreeBallAsker final : public BallAsker {
 // Complete trees whose every split compares a column as it is where nothing is missing, and no other input
 // does.
 bool fits_blocks(const TreePack& pack, const std::vector<bool>& alone, std::size_t block) {
-  constexpr std::size_t kMostEntries = std::size_t{1} << 31;
   if (pack.view.child != nullptr || pack.split.size() >= kMostEntries / block) return false;
   for (std::size_t slot = 0; slot < pack.split.size(); ++slot)
     if (pack.split[slot] && !alone[static_cast<std::size_t>(pack.input[slot]) / block]) return false;
@@ -328,6 +372,14 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
         static_cast<std::int32_t>(std::ranges::lower_bound(columns, column) - columns.begin()));
     ++sharing[static_cast<std::size_t>(inputs.place.back())];
   }
+  for (std::size_t i = 0; i < rows.inputs(); ++i) {
+    inputs.both.push_back(static_cast<std::int32_t>(inputs.column[i]));
+    inputs.both.push_back(inputs.place[i]);
+  }
+  bool own_numbers = true;
+  for (std::size_t i = 0; i < inputs.both.size(); ++i)
+    own_numbers &= inputs.both[i] == static_cast<std::int32_t>(i / 2);
+  if (own_numbers) inputs.both.clear();
   std::vector<bool> alone(rows.inputs());
   for (std::size_t i = 0; i < alone.size(); ++i)
     alone[i] = (rows.plain(i) || rows.rule(i) == TreeInput::Rule::nan_is_zero) &&

@@ -36,21 +36,25 @@ void descend_near(const PackedTrees& trees, const float* reach, NearChain<V> (&c
   }
 }
 
-template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
-[[gnu::flatten]] void near_trees(const PackedTrees& trees, const float* reach, std::size_t from,
-                                 std::size_t first, const TreeRows& rows, typename V::Sums& total,
-                                 std::int64_t* sums, NearRows& near) {
-  NearChain<V> chains[N];
-  for (std::size_t c = 0; c < N; ++c) {
-    chains[c].lanes = rows.x;
-    chains[c].row = 0;
-    chains[c].tree = first + c;
+// One tree or several, and vectors of rows from number `from` on.
+template <class V, unsigned Depth, bool Missing, bool Exact, class Turn>
+[[gnu::flatten]] void near_trees(const PackedTrees& trees, const float* reach, std::size_t first,
+                                 const NearBlocks& blocks, std::size_t from,
+                                 typename V::Sums (&total)[Turn::kVectors], NearRows& near) {
+  const TreeRows& rows = blocks.rows;
+  NearChain<V> chains[Turn::kVectors * Turn::kTrees];
+  for (std::size_t c = 0; c < Turn::kVectors * Turn::kTrees; ++c) {
+    const std::size_t vector = from + c / Turn::kTrees;
+    chains[c].lanes = rows.x + vector * blocks.values;
+    chains[c].row = vector * V::kLanes;
+    chains[c].tree = first + c % Turn::kTrees;
     chains[c].tie = V::none();
     chains[c].at = V::broadcast(1);
     chains[c].levels = V::broadcast(0);
   }
   descend_near<V, 0, Depth, Missing, Exact>(trees, reach, chains);
-  for (NearChain<V>& chain : chains) {
+  for (std::size_t c = 0; c < Turn::kVectors * Turn::kTrees; ++c) {
+    NearChain<V>& chain = chains[c];
     if constexpr (Exact) {
       // A row that turns out to go another way may be near to anything there.
       if (V::any(chain.tie)) settle<V>(trees, rows, chain);
@@ -59,8 +63,13 @@ template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
     chain.at = V::add(chain.at, V::broadcast(-(1 << Depth)));
     const std::int64_t* leaf = trees.leaf + (chain.tree << Depth) * trees.leaf_width;
     if (trees.leaf_width == 1) {
-      V::accumulate(total, leaf, chain.at);
+      if constexpr (Turn::kVectors > 1) {
+        V::template accumulate_leaves<Depth>(total[c / Turn::kTrees], leaf, chain.at);
+      } else {
+        V::accumulate(total[0], leaf, chain.at);
+      }
     } else {
+      std::int64_t* const sums = blocks.sums + chain.row * blocks.margins;
       const auto place = V::multiply(chain.at, V::broadcast(static_cast<std::int32_t>(trees.leaf_width)));
       for (std::size_t k = 0; k < trees.leaf_width; ++k) {
         auto sum = V::load_sums(sums + k * V::kLanes);
@@ -68,106 +77,78 @@ template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t N>
         V::store(sums + k * V::kLanes, sum);
       }
     }
-    const std::uint32_t which = static_cast<std::uint32_t>((chain.tree - from) << NearRows::kTree) |
-                                (near.first_row << NearRows::kRow);
+    const std::uint32_t which =
+        static_cast<std::uint32_t>((chain.tree - near.first_tree) << NearRows::kTree) |
+        static_cast<std::uint32_t>((near.first_row + chain.row) << NearRows::kRow);
     const auto rows_of_tree = V::add(V::broadcast(static_cast<std::int32_t>(which)),
                                      V::template shift_left<NearRows::kRow>(V::lane_numbers()));
     const auto entry =
         V::add(V::add(rows_of_tree, V::template shift_left<NearRows::kLeaf>(chain.at)), chain.levels);
-    const auto meant = V::both(V::positive(chain.levels), first_lanes<V>(rows.count));
+    const auto meant = V::both(V::positive(chain.levels), first_lanes<V>(rows.count - chain.row));
     near.count += V::append(near.found + near.count, meant, entry);
   }
 }
 
+// All trees, with as many vectors of rows.
+template <class V, unsigned Depth, bool Missing, bool Exact, std::size_t Vectors, std::size_t Trees>
+void near_vectors(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
+                  const NearBlocks& blocks, std::size_t from, NearRows& near) {
+  typename V::Sums total[Vectors];
+  const auto own = [&](std::size_t v) {
+    return blocks.sums + ((from + v) * blocks.margins + trees.output) * V::kLanes;
+  };
+  for (std::size_t v = 0; v < Vectors; ++v) total[v] = V::load_sums(own(v));
+  std::size_t tree = first;
+  for (; tree + Trees <= last; tree += Trees)
+    near_trees<V, Depth, Missing, Exact, InTurn<Vectors, Trees>>(trees, reach, tree, blocks, from, total,
+                                                                 near);
+  for (; tree < last; ++tree)
+    near_trees<V, Depth, Missing, Exact, InTurn<Vectors, 1>>(trees, reach, tree, blocks, from, total, near);
+  if (trees.leaf_width != 1) return;
+  for (std::size_t v = 0; v < Vectors; ++v) V::store(own(v), total[v]);
+}
+
 template <class V, unsigned Depth, bool Missing, bool Exact>
 void find_near_of(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
-                  const TreeRows& rows, std::int64_t* sums, NearRows& near) {
-  std::int64_t* const own = sums + trees.output * V::kLanes;
-  auto total = V::load_sums(own);
-  std::size_t tree = first;
-  for (; tree + kChains <= last; tree += kChains)
-    near_trees<V, Depth, Missing, Exact, kChains>(trees, reach, first, tree, rows, total, sums, near);
-  for (; tree < last; ++tree)
-    near_trees<V, Depth, Missing, Exact, 1>(trees, reach, first, tree, rows, total, sums, near);
-  if (trees.leaf_width == 1) V::store(own, total);
+                  const NearBlocks& blocks, NearRows& near) {
+  const std::size_t vectors = (blocks.rows.count + V::kLanes - 1) / V::kLanes;
+  const bool narrow = kChains * V::kLanes * blocks.rows.inputs * sizeof(float) <= kNearBytes;
+  std::size_t from = 0;
+  for (; narrow && from + kChains <= vectors; from += kChains)
+    near_vectors<V, Depth, Missing, Exact, kChains, 1>(trees, reach, first, last, blocks, from, near);
+  for (; from < vectors; ++from)
+    near_vectors<V, Depth, Missing, Exact, 1, kChains>(trees, reach, first, last, blocks, from, near);
   _mm256_zeroupper();
 }
 
 template <class V, unsigned Depth = 0>
 void find_near_any_depth(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
-                         const TreeRows& rows, std::int64_t* sums, NearRows& near) {
+                         const NearBlocks& blocks, NearRows& near) {
   if constexpr (Depth < kCompleteDepth) {
     if (trees.depth != Depth)
-      return find_near_any_depth<V, Depth + 1>(trees, reach, first, last, rows, sums, near);
+      return find_near_any_depth<V, Depth + 1>(trees, reach, first, last, blocks, near);
   }
   if (trees.exact == nullptr) {
-    rows.missing ? find_near_of<V, Depth, true, false>(trees, reach, first, last, rows, sums, near)
-                 : find_near_of<V, Depth, false, false>(trees, reach, first, last, rows, sums, near);
+    blocks.rows.missing ? find_near_of<V, Depth, true, false>(trees, reach, first, last, blocks, near)
+                        : find_near_of<V, Depth, false, false>(trees, reach, first, last, blocks, near);
   } else {
-    rows.missing ? find_near_of<V, Depth, true, true>(trees, reach, first, last, rows, sums, near)
-                 : find_near_of<V, Depth, false, true>(trees, reach, first, last, rows, sums, near);
+    blocks.rows.missing ? find_near_of<V, Depth, true, true>(trees, reach, first, last, blocks, near)
+                        : find_near_of<V, Depth, false, true>(trees, reach, first, last, blocks, near);
   }
 }
 
 template <class V>
-std::size_t pick_level_of(const NearRows& near, unsigned level, std::uint32_t* picked) {
+std::size_t pick_of(const NearRows& near, std::uint32_t mask, std::uint32_t wanted, std::uint32_t* picked) {
+  const auto bits = V::broadcast(static_cast<std::int32_t>(mask)),
+             as = V::broadcast(static_cast<std::int32_t>(wanted));
   std::size_t count = 0;
   for (std::size_t i = 0; i < near.count; i += V::kLanes) {
     const auto entry = V::load(reinterpret_cast<const std::int32_t*>(near.found) + i);
-    const auto meant = V::both(V::has_bit(entry, 1 << level), first_lanes<V>(near.count - i));
+    const auto meant = V::both(V::same(V::both_bits(entry, bits), as), first_lanes<V>(near.count - i));
     count += V::append(picked + count, meant, entry);
   }
   _mm256_zeroupper();
   return count;
-}
-
-template <class V, bool Missing>
-void turn_off_of(const PackedTrees& trees, const TurnLevel& points) {
-  const auto slots = static_cast<std::int32_t>(1U << trees.depth);
-  const unsigned below = trees.depth - points.level;
-  const auto one = V::broadcast(1);
-  for (std::size_t i = 0; i < points.count; i += V::kLanes) {
-    const auto meant = first_lanes<V>(points.count - i);
-    // What fills up the last vector is its first point again.
-    const auto* found = reinterpret_cast<const std::int32_t*>(points.found) + i;
-    const auto entry = V::blend(meant, V::load(found), V::broadcast(*found));
-    const auto begin = V::blend(meant, V::load(points.begin + i), V::broadcast(points.begin[i]));
-    const auto own = V::load(points.own + i);
-    const auto number = V::template shift_right<NearRows::kTree>(entry);
-    const auto tree = V::multiply(V::add(number, V::broadcast(static_cast<std::int32_t>(points.first))),
-                                  V::broadcast(slots));
-    const auto leaf = V::both_bits(V::template shift_right<NearRows::kLeaf>(entry), V::broadcast(0xFF));
-    const auto right = V::has_bit(leaf, 1 << (below - 1));
-    auto at = V::shift_right_by(V::add(leaf, V::broadcast(slots)), below);
-    auto slot = V::add(tree, at);
-    auto split = V::gather_pairs(points.splits, V::add(slot, slot));
-    const auto turned_input = split.second;
-    // The bound after threshold and input.
-    const auto bound = V::gather(points.splits + 2, V::child(V::add(slot, slot), right));
-    auto turned = V::both(meant, V::differ(V::not_less(own, split.first), right));
-    turned = V::and_not(V::differ(V::not_less(own, bound), right), turned);
-    if constexpr (Missing) turned = V::and_not(V::is_nan(own), turned);
-    at = V::child(at, V::and_not(right, V::fill(-1)));
-    for (unsigned level = points.level + 1; level < trees.depth; ++level) {
-      slot = V::add(tree, at);
-      split = V::gather_pairs(points.splits, V::add(slot, slot));
-      const auto value = V::blend(V::same(split.second, turned_input), own,
-                                  V::gather(points.values, V::add(split.second, begin)));
-      auto goes_right = V::not_less(value, split.first);
-      if constexpr (Missing)
-        goes_right = V::and_not(V::both(V::negative(V::gather(trees.missing_left, slot)), V::is_nan(value)),
-                                goes_right);
-      at = V::child(at, goes_right);
-    }
-    V::store(points.leaf + i,
-             V::blend(turned, V::subtract(at, V::broadcast(slots)), V::subtract(V::broadcast(0), one)));
-  }
-  _mm256_zeroupper();
-}
-
-template <class V>
-void turn_off_any(const PackedTrees& trees, const TurnLevel& points) {
-  points.missing ? turn_off_of<V, true>(trees, points) : turn_off_of<V, false>(trees, points);
 }
 
 }  // namespace

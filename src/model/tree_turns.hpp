@@ -21,7 +21,7 @@ struct TurnSplit {
   T bound[2];
 };
 
-/// The splits of a pack of complete trees, a slot each: of float32, or of double precision where rows are.
+/// The splits of a pack of complete trees, a slot each: of float32, and of double precision where rows are.
 struct TurnSplits {
   std::vector<TurnSplit<float>> single;
   std::vector<TurnSplit<double>> exact;
@@ -31,11 +31,14 @@ TurnSplits turn_splits(const TreePack& pack);
 /// How the points around rows are made: from the row to the base, and from there to the point.
 struct TurnSteps {
   bool shifted = false;                            ///< bases are not the row itself
+  bool alike = false;                              ///< all inputs have the same steps
   std::size_t points = 0;                          ///< that every input has
   std::size_t last = 0;                            ///< of a simplex's last vertex
   std::vector<double> to_base;                     ///< of points × inputs, and of last vertices × inputs
   std::vector<double> to_own;                      ///< of points × inputs
   std::array<std::vector<std::uint32_t>, 2> side;  ///< points above their row, and below it
+  /// Bases between which all lie, numbered from 1 on, those of points before last vertices.
+  std::vector<std::uint32_t> outer;
 };
 /// `scales`: of each input, what a step of 1 is.
 TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& scales);
@@ -43,7 +46,8 @@ TurnSteps turn_steps(const TreeBallPoints& points, const std::vector<double>& sc
 /// Rows with the points around them, NearRows::kMostRows at most.
 struct TurnRows {
   const TurnSteps* steps = nullptr;
-  const double* const* x = nullptr;  ///< the rows
+  const double* x = nullptr;  ///< the rows, one after another
+  std::size_t row_step = 0;   ///< from one to the next
   /// As the trees see them in float32: blocks of rows, an input at input × block + lane, then the bases of
   /// the block's own points if they are shifted, then the last vertices.
   const float* values = nullptr;
@@ -55,22 +59,7 @@ struct TurnInputs {
   std::size_t block = 1;
   std::vector<std::uint32_t> column;  ///< of a row, for each input
   std::vector<std::int32_t> place;    ///< of that column among those that are moved
-};
-
-/// Points that may turn off at splits of one level: the parts of TurnLevel, and where their sums are.
-template <class T>
-struct TurnPoints {
-  std::vector<std::uint32_t> found;
-  std::vector<std::uint32_t> mark, place;  ///< see TreeBallSums
-  std::vector<std::int32_t> begin, leaf;
-  std::vector<T> own;
-
-  void make_room(std::size_t count) {
-    if (found.size() >= count) return;
-    for (auto* part : {&found, &mark, &place}) part->resize(count);
-    for (auto* part : {&begin, &leaf}) part->resize(count);
-    own.resize(count);
-  }
+  std::vector<std::int32_t> both;     ///< the two in turn; empty: every input's number is both
 };
 
 /// Takes the points around rows that are not as their row in some tree to their leaves: those that turn off
@@ -80,29 +69,29 @@ class TreeTurns {
   /// Keeps references.
   TreeTurns(const TreeKernel& kernel, const TurnInputs& inputs) : kernel_(kernel), inputs_(inputs) {}
 
-  /// `near`: what find_near() says of the trees from `first` on.
-  void walk(const PackedTrees& trees, const TurnSplits& splits, std::size_t first, const NearRows& near,
-            const TurnRows& rows, TreeBallSums& sums);
+  /// `near`: what find_near() says; its list is used up.
+  void walk(const PackedTrees& trees, const TurnSplits& splits, NearRows near, const TurnRows& rows,
+            TreeBallSums& sums);
 
  private:
   template <class T, bool Missing>
   struct Turner;
 
   template <class T, bool Missing>
-  void walk_by(const PackedTrees& trees, const std::vector<TurnSplit<T>>& splits, std::size_t first,
-               const NearRows& near, const TurnRows& rows, TreeBallSums& sums);
+  void walk_by(const PackedTrees& trees, const TurnSplits& splits, NearRows near, const TurnRows& rows,
+               TreeBallSums& sums);
   template <class T, bool Missing>
-  void walk_level(const Turner<T, Missing>& turner, std::size_t first, std::size_t found, unsigned level,
-                  const std::uint64_t* apart);
-  template <class T>
-  TurnPoints<T>& points();
+  void take_apart(const Turner<T, Missing>& turner, NearRows& near);
+  template <class T, bool Missing>
+  std::size_t list_apart(const Turner<T, Missing>& turner, std::size_t count, unsigned level,
+                         std::uint32_t base);
+  template <class T, bool Missing>
+  void walk_apart(const Turner<T, Missing>& turner, NearRows& near);
 
   const TreeKernel& kernel_;
   const TurnInputs& inputs_;
-  std::vector<std::uint32_t> picked_, apart_rows_;
-  std::vector<std::uint64_t> apart_;  // of each tree and row, a bit a base, and from bit 32 a last vertex
-  TurnPoints<float> single_;
-  TurnPoints<double> exact_;
+  std::vector<std::uint32_t> picked_, tied_, apart_rows_;
+  std::vector<unsigned char> apart_;  // of each tree and row, 1: a base goes another way; 0 between walks
 };
 
 }  // namespace harmonia

@@ -51,25 +51,49 @@ struct NearRows {
   static constexpr std::size_t kMostRows = 64, kMostTrees = 1024;
   std::uint32_t* found = nullptr;  ///< room for as many as trees × rows, and a block more
   std::size_t count = 0;
-  std::uint32_t first_row = 0;  ///< number of the block's first row
+  std::uint32_t first_row = 0;  ///< number of the first block's first row
+  std::size_t first_tree = 0;   ///< from which trees are counted
 };
 
-/// Points of one-number values, each of the input that one split on its row's way compares, for complete
-/// trees from `first` on.
-struct TurnLevel {
-  const std::uint32_t* found = nullptr;  ///< of each point: where its row is near, as NearRows has it
-  std::size_t count = 0;                 ///< there is room for a block more
-  unsigned level = 0;                    ///< of the splits
-  std::size_t first = 0;
-  const float* splits = nullptr;        ///< four of each slot: threshold, the bits of `input`, two bounds
-  const float* values = nullptr;        ///< what splits compare of the points' bases
-  const std::int32_t* begin = nullptr;  ///< of each point: where those of its base begin, with the lane
-  const float* own = nullptr;           ///< of each point: the value of its own input
-  bool missing = false;                 ///< some value is NaN
-  /// Out: the leaf that the point comes to, counted from the tree's first; −1: it does not turn off here. It
-  /// does if it is on the other side of the threshold than its row, and within the bounds: below the first
-  /// where the row goes left, not below the second where it goes right.
-  std::int32_t* leaf = nullptr;
+/// Blocks of rows that go through trees together.
+struct NearBlocks {
+  TreeRows rows;
+  std::size_t values = 0;        ///< from where a block begins in `rows` to where the next does
+  std::int64_t* sums = nullptr;  ///< margin k of lane i of block b: at (b × margins + k) × block + i
+  std::size_t margins = 1;
+};
+
+/// One point of each of some rows: that of its own side, where the row goes left or where it goes right at
+/// its split of one level of complete trees. The point's own input is what that split compares. Trees are
+/// counted from a first one.
+struct TurnedPoints {
+  const std::uint32_t* found =
+      nullptr;  ///< where rows are near, as NearRows has it; there is room for a block
+  std::size_t count = 0;
+  unsigned below = 1;  ///< levels from the split to the leaves
+  /// Four numbers a slot: threshold, the bits of `input`, and two bounds: a point turns off here if it is on
+  /// the other side of the threshold than its row, and below the first bound where the row goes left, not
+  /// below the second where it goes right.
+  const float* splits = nullptr;
+  const std::int32_t* missing_left = nullptr;
+  const std::int64_t* leaves = nullptr;
+  const double* x = nullptr;  ///< the rows, one after another
+  std::int32_t row_step = 0;  ///< from one to the next
+  /// Two numbers an input: its column in x, and that column's place; null: the number of the input is both.
+  const std::int32_t* inputs = nullptr;
+  const double* shifts = nullptr;   ///< of each point and input, the way from a row to its base; null: none
+  const double* steps = nullptr;    ///< and from there to the point
+  std::int32_t step_begin[2] = {};  ///< where those of the point of either side begin
+  bool alike = false;               ///< they are the same of all inputs
+  const float* values = nullptr;    ///< what splits compare of the bases; see TurnRows
+  std::int32_t base_begin[2] = {};  ///< where those of the first row's bases begin
+  std::int32_t block_values = 0;    ///< that a block has
+  bool missing = false;             ///< some value is NaN
+  std::int64_t* sums = nullptr;     ///< of the points of the first row and place
+  std::int32_t sum_begin[2] = {};   ///< of the point of either side
+  std::int32_t place_sums = 0;      ///< from one place to the next
+  unsigned char* marks = nullptr;   ///< of each place: 1, its points have sums of their own
+  std::int32_t row_places = 0;      ///< that a row has
 };
 
 /// One way of walking trees.
@@ -83,16 +107,20 @@ struct TreeKernel {
   /// first … last − 1.
   void (*walk)(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                std::int64_t* sums);
-  /// Walks one block of rows through complete trees first … last − 1, NearRows::kMostTrees at most. Adds to
-  /// sums (margin k of lane i: sums[k × block + i]), and lists the trees where |x − threshold| <= reach,
-  /// which has a slot a split: the tree counted from `first`, the leaf from the tree's first. A level may be
-  /// listed for no reason.
+  /// Walks rows through complete trees first … last − 1, NearRows::kMostTrees at most, adds to their sums,
+  /// and lists the trees where |x − threshold| <= reach, which has a slot a split: the leaf counted from the
+  /// tree's first. A level may be listed for no reason.
   void (*find_near)(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
-                    const TreeRows& rows, std::int64_t* sums, NearRows& near);
-  /// Puts those that have a near split on this level side by side, with as much room; says how many they are.
-  std::size_t (*pick_level)(const NearRows& near, unsigned level, std::uint32_t* picked);
-  /// Takes points that turn off to their leaves. Null: it has no better way than one by one.
-  void (*turn_off)(const PackedTrees& trees, const TurnLevel& points);
+                    const NearBlocks& blocks, NearRows& near);
+  /// Puts those side by side, with as much room, whose bits at `mask` are as wanted; says how many they are.
+  std::size_t (*pick)(const NearRows& near, std::uint32_t mask, std::uint32_t wanted, std::uint32_t* picked);
+  /// Takes points that turn off to their leaves, and adds what these are more than the rows'. Where
+  /// thresholds are double, those that meet a number as large as its float are left out and listed, as many
+  /// as it says (room for all, and a block). Null: it has no better way than one by one.
+  std::size_t (*turn_off)(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* tied);
+  /// Lists the rows whose base, that of the left side, goes another way at their split, or might in double;
+  /// says how many they are. Null as well.
+  std::size_t (*find_apart)(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* found);
   /// As find_near(), for deep trees first … last − 1: one block of rows, whose splits within reach are listed
   /// in the order of their way.
   void (*find_near_deep)(const DeepTrees& trees, std::size_t first, std::size_t last, const DeepRows& rows,

@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 
 #include "tree_deep_simd.hpp"
+#include "tree_turn_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -80,6 +81,9 @@ struct Avx2 {
   static Ints shift_right_by(Ints v, unsigned bits) {
     return _mm256_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
   }
+  static Ints shift_left_by(Ints v, unsigned bits) {
+    return _mm256_sll_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
+  }
   template <unsigned Bits>
   static Ints shift_left(Ints v) {
     return _mm256_slli_epi32(v, Bits);
@@ -118,6 +122,30 @@ struct Avx2 {
             in_order(_mm256_shuffle_ps(low, high, 0xdd))};
   }
 
+  static Ints bits(Floats v) { return _mm256_castps_si256(v); }
+
+  struct Doubles {
+    __m256d low, high;
+  };
+  static Doubles gather_doubles(const double* p, Ints at) {
+    const auto* from = reinterpret_cast<const long long*>(p);
+    return {_mm256_castsi256_pd(_mm256_i32gather_epi64(from, _mm256_castsi256_si128(at), 8)),
+            _mm256_castsi256_pd(_mm256_i32gather_epi64(from, _mm256_extracti128_si256(at, 1), 8))};
+  }
+  static Doubles blend_doubles(Mask mask, double yes, double no) {
+    const __m256d y = _mm256_set1_pd(yes), n = _mm256_set1_pd(no);
+    const auto half = [&](__m128i lanes) {
+      return _mm256_blendv_pd(n, y, _mm256_castsi256_pd(_mm256_cvtepi32_epi64(lanes)));
+    };
+    return {half(_mm256_castsi256_si128(mask)), half(_mm256_extracti128_si256(mask, 1))};
+  }
+  static Doubles add(const Doubles& a, const Doubles& b) {
+    return {_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
+  }
+  static Floats to_floats(const Doubles& v) {
+    return _mm256_set_m128(_mm256_cvtpd_ps(v.high), _mm256_cvtpd_ps(v.low));
+  }
+
   // A tree's slot at `position`, which is on level Level < kSingleFrom: looked up in registers.
   template <unsigned Level>
   static Floats at(const float* slots, Ints position) {
@@ -154,6 +182,11 @@ struct Avx2 {
     sums.low = _mm256_add_epi64(sums.low, _mm256_i32gather_epi64(p, _mm256_castsi256_si128(leaf), 8));
     sums.high = _mm256_add_epi64(sums.high, _mm256_i32gather_epi64(p, _mm256_extracti128_si256(leaf, 1), 8));
   }
+  // The same of a complete tree's leaves.
+  template <unsigned Depth>
+  static void accumulate_leaves(Sums& sums, const std::int64_t* leaves, Ints leaf) {
+    accumulate(sums, leaves, leaf);
+  }
   static void store(std::int64_t* p, const Sums& sums) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), sums.low);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 4), sums.high);
@@ -177,8 +210,8 @@ struct Avx2 {
 }  // namespace
 
 const TreeKernel kAvx2Trees{
-    Avx2::kLanes,        gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
-    pick_level_of<Avx2>, turn_off_any<Avx2>, find_near_deep<Avx2>, turn_off_deep<Avx2>};
+    Avx2::kLanes,       gather_block<Avx2>,   walk_any_depth<Avx2>, find_near_any_depth<Avx2>, pick_of<Avx2>,
+    turn_off_any<Avx2>, find_apart_any<Avx2>, find_near_deep<Avx2>, turn_off_deep<Avx2>};
 
 }  // namespace harmonia
 

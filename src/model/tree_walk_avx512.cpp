@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 
 #include "tree_deep_simd.hpp"
+#include "tree_turn_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -67,6 +68,9 @@ struct Avx512 {
   static Ints shift_right_by(Ints v, unsigned bits) {
     return _mm512_srl_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
   }
+  static Ints shift_left_by(Ints v, unsigned bits) {
+    return _mm512_sll_epi32(v, _mm_cvtsi32_si128(static_cast<int>(bits)));
+  }
   template <unsigned Bits>
   static Ints shift_left(Ints v) {
     return _mm512_slli_epi32(v, Bits);
@@ -97,6 +101,27 @@ struct Avx512 {
     const Ints odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
     return {_mm512_castsi512_ps(_mm512_permutex2var_epi32(low, even, high)),
             _mm512_permutex2var_epi32(low, odd, high)};
+  }
+
+  static Ints bits(Floats v) { return _mm512_castps_si512(v); }
+
+  struct Doubles {
+    __m512d low, high;
+  };
+  static Doubles gather_doubles(const double* p, Ints at) {
+    return {_mm512_i32gather_pd(_mm512_castsi512_si256(at), p, 8),
+            _mm512_i32gather_pd(_mm512_extracti64x4_epi64(at, 1), p, 8)};
+  }
+  static Doubles blend_doubles(Mask mask, double yes, double no) {
+    const __m512d y = _mm512_set1_pd(yes), n = _mm512_set1_pd(no);
+    return {_mm512_mask_blend_pd(static_cast<__mmask8>(mask), n, y),
+            _mm512_mask_blend_pd(static_cast<__mmask8>(mask >> 8), n, y)};
+  }
+  static Doubles add(const Doubles& a, const Doubles& b) {
+    return {_mm512_add_pd(a.low, b.low), _mm512_add_pd(a.high, b.high)};
+  }
+  static Floats to_floats(const Doubles& v) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(v.low)), _mm512_cvtpd_ps(v.high), 1);
   }
 
   // A tree's slot at `position`, which is on level Level. Up to 64 slots of a level are looked up in
@@ -140,12 +165,36 @@ struct Avx512 {
     sums.high =
         _mm512_add_epi64(sums.high, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(leaf, 1), leaves, 8));
   }
+  // The same of a complete tree's leaves.
+  template <unsigned Depth>
+  static void accumulate_leaves(Sums& sums, const std::int64_t* leaves, Ints leaf) {
+    if constexpr (Depth >= 4 && Depth <= 6) {
+      sums.low = _mm512_add_epi64(sums.low, among_leaves<(1U << Depth) / 16>(
+                                                leaves, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(leaf))));
+      sums.high =
+          _mm512_add_epi64(sums.high, among_leaves<(1U << Depth) / 16>(
+                                          leaves, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(leaf, 1))));
+    } else {
+      accumulate(sums, leaves, leaf);
+    }
+  }
   static void store(std::int64_t* p, const Sums& sums) {
     _mm512_storeu_si512(p, sums.low);
     _mm512_storeu_si512(p + 8, sums.high);
   }
 
  private:
+  // One of 16·Pairs leaves.
+  template <unsigned Pairs>
+  static __m512i among_leaves(const std::int64_t* leaves, __m512i leaf) {
+    if constexpr (Pairs == 1) {
+      return _mm512_permutex2var_epi64(_mm512_loadu_si512(leaves), leaf, _mm512_loadu_si512(leaves + 8));
+    } else {
+      const __mmask8 high = _mm512_test_epi64_mask(leaf, _mm512_set1_epi64(8 * Pairs));
+      return _mm512_mask_blend_epi64(high, among_leaves<Pairs / 2>(leaves, leaf),
+                                     among_leaves<Pairs / 2>(leaves + 8 * Pairs, leaf));
+    }
+  }
   static Floats among32(const float* slots, Ints position) {
     return _mm512_permutex2var_ps(_mm512_loadu_ps(slots), position, _mm512_loadu_ps(slots + 16));
   }
@@ -154,8 +203,9 @@ struct Avx512 {
 }  // namespace
 
 const TreeKernel kAvx512Trees{
-    Avx512::kLanes,        gather_block<Avx512>, walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
-    pick_level_of<Avx512>, turn_off_any<Avx512>, find_near_deep<Avx512>, turn_off_deep<Avx512>};
+    Avx512::kLanes,       gather_block<Avx512>, walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
+    pick_of<Avx512>,      turn_off_any<Avx512>, find_apart_any<Avx512>, find_near_deep<Avx512>,
+    turn_off_deep<Avx512>};
 
 }  // namespace harmonia
 

@@ -240,7 +240,7 @@ void walk_vectors(const PackedTrees& trees, std::size_t first, std::size_t last,
       const std::int64_t* leaves = trees.leaf;
       if constexpr (kComplete) leaves += (chain.tree << Depth) * trees.leaf_width;
       if (trees.leaf_width == 1) {
-        V::accumulate(total[c / Turn::kTrees], leaves, chain.at);
+        V::template accumulate_leaves<Depth>(total[c / Turn::kTrees], leaves, chain.at);
         continue;
       }
       const auto place = V::multiply(chain.at, V::broadcast(static_cast<std::int32_t>(trees.leaf_width)));
