@@ -88,6 +88,21 @@ def test_margins_and_deep_trees(harmonia, tmp_path):
     assert_same(harmonia, tmp_path, model, rows_of(rng, x, thresholds), "--margin")
 
 
+@pytest.mark.parametrize("features", [6, 30, 100])
+def test_boosters_as_lightgbm_grows_them(harmonia, tmp_path, features):
+    """31 leaves, leaf by leaf: most trees are deeper than those that are packed as complete ones."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(3000, features))
+    y = (np.sin(2 * x[:, 0] * x[:, 1]) + x[:, 2] + rng.normal(size=len(x)) > 0).astype(int)
+    parameters = {"objective": "binary", "seed": 1, "verbose": -1, "num_threads": 1}
+    booster = lightgbm.train(parameters, lightgbm.Dataset(x, y), 100)
+    booster.save_model(tmp_path / "model.txt")
+    nodes = booster.trees_to_dataframe()
+    assert (nodes.groupby("tree_index")["node_depth"].max() - 1 > 8).mean() > 0.5
+    thresholds = nodes["threshold"].dropna().to_numpy(float)
+    assert_same(harmonia, tmp_path, tmp_path / "model.txt", rows_of(rng, x, thresholds, 40), "--scale", "std")
+
+
 def test_trees_of_onnx_files(harmonia, tmp_path):
     x, y = load_wine(return_X_y=True)
     forest = RandomForestClassifier(30, random_state=0).fit(x, y)
