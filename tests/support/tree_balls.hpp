@@ -49,7 +49,7 @@ inline Matrix<double> rows_near(const TreeEnsemble& ensemble, std::size_t count,
   return x;
 }
 
-/// A model that walks every ball by the path, whatever points would cost.
+/// A model of the ensemble that has no table of cells.
 inline std::unique_ptr<Model> model_of(const TreeEnsemble& ensemble, Simd simd, bool fast = true) {
   return make_tree_model(ensemble, {.name = "random",
                                     .kind = "xgboost",
