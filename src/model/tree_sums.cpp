@@ -96,12 +96,14 @@ void BallAnswerer::answer_taken(std::span<double> out) {
   answers_.answer(taken_.data(), 1, margins, taken_.size() / margins, room_, out);
 }
 
-// Answers so many points that have more than the row by `more`.
-void BallAnswerer::answer_more(const BallSumsView& sums, const std::int64_t* more, std::span<double> out) {
-  taken_.resize(out.size() / outputs_ * sums.margins);
-  for (std::size_t at = 0; at < taken_.size(); ++at)
-    taken_[at] = sums.centre[at % sums.margins * sums.stride] + more[at];
-  answer_taken(out);
+// The sums of so many points that have more than the row by `more`.
+void BallAnswerer::add_centre(const BallSumsView& sums, const std::int64_t* more, std::size_t points,
+                              std::vector<std::int64_t>& to) {
+  to.resize(points * sums.margins);
+  std::int64_t* place = to.data();
+  for (std::size_t p = 0; p < points; ++p) {
+    for (std::size_t k = 0; k < sums.margins; ++k) *place++ = sums.centre[k * sums.stride] + *more++;
+  }
 }
 
 void BallAnswerer::answer(const RowBall& ball, const BallSumsView& sums, BallAnswer& answer) {
@@ -114,19 +116,20 @@ void BallAnswerer::answer(const RowBall& ball, const BallSumsView& sums, BallAns
   answer.base.resize(points * outputs_);
   answer.last.resize(sums.last_points * outputs_);
   if (ball.moved() == 0) return;
-  answer_more(sums, sums.base, answer.base);
-  answer_more(sums, sums.last, answer.last);
+  add_centre(sums, sums.base, points, taken_);
+  answer_taken(answer.base);
+  add_centre(sums, sums.last, sums.last_points, taken_);
+  answer_taken(answer.last);
   const std::size_t units = sums.own_points / points;  // of one feature: one or (one-hot) two
   answer.units.reserve(sums.told.size() * units);
-  base_.resize(each);
-  for (std::size_t at = 0; at < each; ++at)
-    base_[at] = sums.centre[at % sums.margins * sums.stride] + sums.base[at];
+  add_centre(sums, sums.base, sums.own_points, base_);
   taken_.resize(sums.told.size() * each);
   std::int64_t* taken = taken_.data();
+  const bool moves_all = ball.moved() == ball.x().size();
   std::uint64_t feature = 0;
   for (const std::size_t told : sums.told) {
     const std::size_t column = sums.columns[told];
-    if (ball.moved() == ball.x().size()) {
+    if (moves_all) {
       feature = column;
     } else {
       while (ball.column(feature) != column) ++feature;

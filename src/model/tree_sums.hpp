@@ -53,7 +53,8 @@ class BallAnswerer {
   void answer(const RowBall& ball, const BallSumsView& sums, BallAnswer& answer);
 
  private:
-  void answer_more(const BallSumsView& sums, const std::int64_t* more, std::span<double> out);
+  static void add_centre(const BallSumsView& sums, const std::int64_t* more, std::size_t points,
+                         std::vector<std::int64_t>& to);
   void answer_taken(std::span<double> out);
 
   const TreeAnswers& answers_;
