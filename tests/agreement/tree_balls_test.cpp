@@ -17,6 +17,7 @@
 namespace harmonia {
 namespace {
 
+using testing::paths;
 using testing::random_trees;
 using testing::RandomTrees;
 
@@ -24,13 +25,6 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr BallKind kKinds[] = {BallKind::cross, BallKind::one_hot, BallKind::simplex, BallKind::anti_simplex,
                                BallKind::simplex_pairs};
 constexpr double kRadii[] = {1e-6, 0.003, 0.1, 1, 10};
-
-std::vector<Simd> paths() {
-  std::vector<Simd> all{Simd::scalar};
-  if (best_simd() != Simd::scalar) all.push_back(Simd::avx2);
-  if (best_simd() == Simd::avx512) all.push_back(Simd::avx512);
-  return all;
-}
 
 // Rows in and around [0, 1], some values missing, many on a threshold or exactly a radius beside one.
 Matrix<double> rows_near(const TreeEnsemble& ensemble, std::size_t count, double missing, double radius,
