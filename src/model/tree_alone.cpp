@@ -4,14 +4,6 @@
 #include <cmath>
 
 namespace harmonia {
-namespace {
-
-// A feature that is missing or fixed has no points.
-bool moves(const RowBall& ball, std::size_t column) {
-  return !std::isnan(ball.x()[column]) && (ball.ball().plain() || !ball.ball().schema()[column].fixed);
-}
-
-}  // namespace
 
 // Whether a coordinate of a split's column goes right there.
 bool TreeAlone::right(const PackedTrees& trees, std::size_t slot, double coordinate) const {
@@ -80,7 +72,7 @@ void TreeAlone::walk_points(const TreeAt& at, const RowBall& ball, RowBall::Plac
   while (step.leaf < 0) {
     const std::size_t column = column_of(at.trees, step.slot);
     const bool goes_right = right(at.trees, step.slot, base(column));
-    if (moves(ball, column) &&
+    if (ball.moves(column) &&
         std::ranges::none_of(turned_, [&](const Turned& other) { return other.column == column; })) {
       place.own = column;
       const double own = ball.own_coordinate(place);

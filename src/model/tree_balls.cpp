@@ -73,13 +73,29 @@ class BlockWalker final : public TreeBallWalker {
   BlockWalker(const TreeBalls& path, const Ball& ball)
       : path_(path),
         block_(path.kernel.block),
-        together_(fixed_steps(ball) && std::ranges::any_of(path.packs, &TreeBalls::Pack::together)),
+        together_(fixed_steps(ball)),
         scales_(together_ ? scales_of(ball, path.rows) : std::vector<double>{}),
         most_rows_(rows_together(path, ball)),
         sums_(most_rows_, block_, path.columns.size(), path.answers.margins()),
         alone_(path.rows, block_, path.inputs.place),
-        turns_(path.kernel, path.inputs) {
+        turns_(path.kernel, path.inputs),
+        values_of_all_(path.rows, path.inputs, path.plain),
+        deep_(path.kernel, values_of_all_) {
     if (together_) find_reach(ball.options().radius);
+    for (std::size_t p = 0; p < path.packs.size(); ++p) {
+      const TreeBalls::Pack& pack = path.packs[p];
+      if (together_ && pack.together) {
+        blocks_wanted_ = true;
+        linked_.push_back(nullptr);
+      } else if (pack.together && fits_deep(path.trees.packs[p])) {
+        own_linked_.push_back(
+            std::make_unique<DeepPack>(deep_pack(path.trees.packs[p], path.inputs, path.shared)));
+        linked_.push_back(own_linked_.back().get());
+      } else {
+        linked_.push_back(pack.linked.slots.empty() ? nullptr : &pack.linked);
+      }
+      deep_wanted_ |= linked_.back() != nullptr;
+    }
   }
 
   void walk(std::span<const RowBall* const> rows, const Take& take) override {
@@ -103,6 +119,8 @@ class BlockWalker final : public TreeBallWalker {
   // of a threshold, the row is as near to it. Where steps are so small that doubles hardly hold them,
   // rounding may take a point to the wrong side of its row, and rows are walked alone.
   void find_reach(double radius) {
+    for (const double scale : scales_)
+      if (!(radius * scale <= kLargest)) together_ = false;
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
       std::vector<float>& reach = reach_.emplace_back();
       if (!path_.packs[p].together) continue;
@@ -111,7 +129,6 @@ class BlockWalker final : public TreeBallWalker {
       for (std::size_t slot = 0; slot < pack.split.size(); ++slot) {
         if (!pack.split[slot]) continue;
         const double way = radius * scales_[static_cast<std::size_t>(pack.input[slot]) / block_];
-        if (!(way <= kLargest)) together_ = false;
         const double at = std::abs(static_cast<double>(pack.threshold[slot]));
         if (std::isinf(at)) continue;  // no point of a block is beyond
         if (way > 0 && way < kSmallestWay * at) together_ = false;
@@ -127,13 +144,16 @@ class BlockWalker final : public TreeBallWalker {
       if (together_) steps_ = turn_steps(points_, scales_);
     }
     sums_.begin(points_.own.size(), points_.last.size());
-    if (together_) make_blocks();
+    if (blocks_wanted_) make_blocks();
+    if (deep_wanted_) values_of_all_.make(rows_, points_, together_ ? &steps_ : nullptr);
     for (std::size_t p = 0; p < path_.packs.size(); ++p) {
       const PackedTrees& trees = path_.trees.packs[p].view;
       const bool together = together_ && path_.packs[p].together;
       if (together) walk_together(p);
+      if (linked_[p] != nullptr) deep_.walk(trees, *linked_[p], sums_);
       for (std::size_t row = 0; row < rows_.size(); ++row) {
         if (together && !blocks_[row / block_].alone) continue;
+        if (linked_[p] != nullptr && !values_of_all_.alone(row / block_)) continue;
         for (std::size_t tree = 0; tree < trees.count; ++tree)
           alone_.walk(trees, tree, *rows_[row], points_, row, sums_);
       }
@@ -161,13 +181,13 @@ class BlockWalker final : public TreeBallWalker {
       const std::span<const double* const> rows(x_.data() + b * block_,
                                                 std::min(block_, rows_.size() - b * block_));
       blocks_[b].count = rows.size();
-      const bool missing = path_.rows.make_block(rows, nullptr, seen_, to);
+      const bool missing = path_.rows.make_block(rows, nullptr, nullptr, seen_, to);
       missing_ |= missing;
       blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero) ||
                          row_step_ >= kMostEntries / NearRows::kMostRows;
       to += size;
       for (std::size_t base = 0; base < bases; ++base, to += size)
-        path_.rows.make_block(rows, to_base + base * inputs, seen_, to);
+        path_.rows.make_block(rows, to_base + base * inputs, nullptr, seen_, to);
     }
   }
 
@@ -290,6 +310,11 @@ class BlockWalker final : public TreeBallWalker {
   TreeBallSums sums_;
   TreeAlone alone_;
   TreeTurns turns_;
+  DeepValues values_of_all_;
+  TreeDeep deep_;
+  std::vector<std::unique_ptr<DeepPack>> own_linked_;
+  std::vector<const DeepPack*> linked_;  // of each pack; null: its trees are not walked so
+  bool blocks_wanted_ = false, deep_wanted_ = false;
   std::size_t moved_ = ~std::size_t{0};  // features, around the rows that the next two are of
   TreeBallPoints points_;
   TurnSteps steps_;
@@ -360,10 +385,13 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
     alone[i] = (rows.plain(i) || rows.rule(i) == TreeInput::Rule::nan_is_zero) &&
                sharing[static_cast<std::size_t>(inputs.place[i])] == 1;
   for (std::size_t i = 0; i < rows.inputs(); ++i) nan_is_zero |= rows.rule(i) == TreeInput::Rule::nan_is_zero;
+  plain = std::ranges::find(alone, false) == alone.end();
+  shared = columns.size() < inputs.column.size();
   for (const TreePack& pack : trees.packs) {
     Pack& own = packs.emplace_back();
     own.together = fits_blocks(pack, alone, kernel.block);
     if (own.together) own.splits = turn_splits(pack);
+    if (!own.together && fits_deep(pack)) own.linked = deep_pack(pack, inputs, shared);
   }
 }
 

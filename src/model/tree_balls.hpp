@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harmonia/model/ball_path.hpp"
+#include "tree_deep.hpp"
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
@@ -46,6 +47,7 @@ class TreeBalls final : public BallPath {
   struct Pack {
     bool together = false;  ///< blocks of rows at once: complete trees, one plain input a column
     TurnSplits splits;      ///< then
+    DeepPack linked;        ///< otherwise, if they fit it; else it is empty
   };
 
   const PackedEnsemble& trees;
@@ -56,6 +58,8 @@ class TreeBalls final : public BallPath {
   std::vector<Pack> packs;
   std::vector<std::uint32_t> columns;  ///< that splits look at, ascending
   bool nan_is_zero = false;            ///< some input in use takes a missing value for 0
+  bool plain = true;                   ///< inputs in use are columns as they are, but for missing values, …
+  bool shared = false;                 ///< some of them are of the same column
   TurnInputs inputs;                   ///< in use: their columns, and the places of these among the former
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace harmonia {
 namespace {
@@ -70,13 +71,44 @@ double TreeRowsMaker::seen(std::size_t input, double value) const {
                                     : seen_as(what, sets_, value);
 }
 
+TreeRowsMaker::Coordinate TreeRowsMaker::coordinate(double value) const {
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  const double typed = scalar_ == Scalar::float32 ? static_cast<double>(static_cast<float>(value)) : value;
+  if (std::isnan(typed)) return {value, Coordinate::kMissing};
+  if (typed >= kMost || typed <= -1) return {value, Coordinate::kNone};
+  return {value, typed < 0 ? Coordinate::kBelowZero : static_cast<std::int32_t>(typed)};
+}
+
+void TreeRowsMaker::see(std::size_t input, std::span<const Coordinate> values, float* out) const {
+  if (rule(input) != TreeInput::Rule::category) {
+    for (const Coordinate& each : values) *out++ = static_cast<float>(seen(input, each.value));
+    return;
+  }
+  const CategorySet& set = sets_[inputs_[input].set];
+  const std::uint32_t* const words = set.words.data();
+  const std::size_t categories = 32 * set.words.size();
+  for (const Coordinate& each : values) {
+    std::int32_t category = each.category;
+    if (category == Coordinate::kBelowZero) category = set.cut_below_zero ? 0 : Coordinate::kNone;
+    const auto number = static_cast<std::uint32_t>(category);
+    const bool member = number < categories && ((words[number / 32] >> (number % 32)) & 1U) != 0;
+    *out = member == set.members_left ? -1.0F : 1.0F;
+    if (category == Coordinate::kMissing) *out = std::numeric_limits<float>::quiet_NaN();
+    ++out;
+  }
+}
+
 bool TreeRowsMaker::make_block(std::span<const double* const> rows, const double* steps,
-                               std::vector<float>& seen, float* block) const {
+                               const double* further, std::vector<float>& seen, float* block) const {
+  if (steps == nullptr) std::swap(steps, further);
   const std::size_t inputs = inputs_.size();
   seen.resize(rows.size() * inputs);
   float* to = seen.data();
   for (const double* const x : rows) {
-    if (steps != nullptr) {
+    if (further != nullptr) {
+      for (std::size_t i = 0; i < inputs; ++i)
+        to[i] = static_cast<float>((x[columns_[i]] + steps[i]) + further[i]);
+    } else if (steps != nullptr) {
       for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]] + steps[i]);
     } else if (all_columns_) {
       for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[i]);

@@ -29,14 +29,23 @@ class TreeRowsMaker {
   /// Rows first … first + count − 1 of x. Good until the buffer is used again.
   TreeRows make(const RowsView& x, std::size_t first, std::size_t count, Buffer& buffer) const;
 
-  /// Puts 1 … block rows, or what is by `steps` (an input each; null: none) from them, into a block, as
-  /// float32 and their columns as they are; true if a value is NaN. `seen` are then the rows without the
-  /// block's order.
-  bool make_block(std::span<const double* const> rows, const double* steps, std::vector<float>& seen,
-                  float* block) const;
+  /// Puts 1 … block rows, or what is by `steps` (an input each; null: none), and `further` by others, from
+  /// them, into a block, as float32 and their columns as they are; true if a value is NaN. `seen` are then
+  /// the rows without the block's order.
+  bool make_block(std::span<const double* const> rows, const double* steps, const double* further,
+                  std::vector<float>& seen, float* block) const;
 
   /// What splits compare of one input (of those in use) where its column holds this, in the model's type.
   double seen(std::size_t input, double value) const;
+  /// A column's number, and the category that it stands for.
+  struct Coordinate {
+    static constexpr std::int32_t kNone = -1, kBelowZero = -2, kMissing = -3;
+    double value;
+    std::int32_t category;  ///< or one of these; kBelowZero: less than 1 below
+  };
+  Coordinate coordinate(double value) const;
+  /// As seen(), of an input where its column holds each of these in turn, in float32.
+  void see(std::size_t input, std::span<const Coordinate> values, float* out) const;
   /// The column of an input in use.
   std::size_t column(std::size_t input) const { return columns_[input]; }
   /// Inputs in use.

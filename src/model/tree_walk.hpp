@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tree_deep_walk.hpp"
+
 namespace harmonia {
 
 /// Deepest trees that are packed as complete ones.
@@ -119,6 +121,12 @@ struct TreeKernel {
   /// Lists the rows whose base, that of the left side, goes another way at their split, or might in double;
   /// says how many they are. Null as well.
   std::size_t (*find_apart)(const PackedTrees& trees, const TurnedPoints& points, std::uint32_t* found);
+  /// As find_near(), for deep trees first … last − 1: one block of rows, whose splits within reach are listed
+  /// in the order of their way.
+  void (*find_near_deep)(const DeepTrees& trees, std::size_t first, std::size_t last, const DeepRows& rows,
+                         DeepNear& near);
+  /// Finds the points that turn off, and takes them to their leaves.
+  void (*turn_off_deep)(const DeepTrees& trees, DeepPoints& points);
 };
 
 extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;

@@ -1,5 +1,6 @@
 #if defined(__x86_64__)
 
+#include "tree_deep_simd.hpp"
 #include "tree_turn_simd.hpp"
 
 namespace harmonia {
@@ -65,6 +66,7 @@ struct Avx2 {
     const Floats distance = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), _mm256_sub_ps(a, b));
     return _mm256_castps_si256(_mm256_cmp_ps(distance, reach, _CMP_LE_OQ));
   }
+  static Floats as_floats(Ints bits) { return _mm256_castsi256_ps(bits); }
   static Floats blend(Mask mask, Floats yes, Floats no) {
     return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(mask));
   }
@@ -208,8 +210,8 @@ struct Avx2 {
 }  // namespace
 
 const TreeKernel kAvx2Trees{
-    Avx2::kLanes,  gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
-    pick_of<Avx2>, turn_off_any<Avx2>, find_apart_any<Avx2>};
+    Avx2::kLanes,       gather_block<Avx2>,   walk_any_depth<Avx2>, find_near_any_depth<Avx2>, pick_of<Avx2>,
+    turn_off_any<Avx2>, find_apart_any<Avx2>, find_near_deep<Avx2>, turn_off_deep<Avx2>};
 
 }  // namespace harmonia
 

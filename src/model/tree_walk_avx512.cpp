@@ -1,5 +1,6 @@
 #if defined(__x86_64__)
 
+#include "tree_deep_simd.hpp"
 #include "tree_turn_simd.hpp"
 
 namespace harmonia {
@@ -54,6 +55,7 @@ struct Avx512 {
   static Mask within(Floats a, Floats b, Floats reach) {
     return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(a, b)), reach, _CMP_LE_OQ);
   }
+  static Floats as_floats(Ints bits) { return _mm512_castsi512_ps(bits); }
   static Floats blend(Mask mask, Floats yes, Floats no) { return _mm512_mask_blend_ps(mask, no, yes); }
   static Mask same(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a, b); }
   static Mask differ(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
@@ -201,8 +203,9 @@ struct Avx512 {
 }  // namespace
 
 const TreeKernel kAvx512Trees{
-    Avx512::kLanes,  gather_block<Avx512>, walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
-    pick_of<Avx512>, turn_off_any<Avx512>, find_apart_any<Avx512>};
+    Avx512::kLanes,       gather_block<Avx512>, walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
+    pick_of<Avx512>,      turn_off_any<Avx512>, find_apart_any<Avx512>, find_near_deep<Avx512>,
+    turn_off_deep<Avx512>};
 
 }  // namespace harmonia
 

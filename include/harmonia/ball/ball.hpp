@@ -170,6 +170,8 @@ class RowBall {
   std::span<const double> x() const { return x_; }
   std::uint64_t row() const { return row_; }
   const BallShape& shape() const { return shape_; }
+  /// A column that is neither missing nor fixed.
+  bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
   /// Features that move around this row.
   std::size_t moved() const { return moved_; }
   /// Features whose step the bounds cut short, on both sides alike.
@@ -238,7 +240,6 @@ class RowBall {
   bool below_resolution(Scalar scalar) const;
 
  private:
-  bool moves(std::size_t column) const { return all_move_ || (moved_flags_[column] != 0); }
   double largest_component(std::size_t column) const;
   void check_bounds();
   double schema_base_coordinate(const Place& place, std::size_t column) const;
