@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../tests/support/dense_networks.hpp"
 #include "bench.hpp"
 #include "harmonia/core/random.hpp"
 #include "harmonia/model/dense_balls.hpp"
@@ -68,21 +69,9 @@ class Blas {
 };
 
 DenseNetwork random_network(const std::vector<std::size_t>& widths) {
-  DenseNetwork network;
-  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
-    DenseLayer& layer = network.layers.emplace_back();
-    layer.inputs = widths[l];
-    layer.outputs = widths[l + 1];
-    std::vector<float> weights(layer.inputs * layer.outputs), bias(layer.outputs);
-    normals({.row = l}, weights);
-    normals({.row = l, .sample = 1}, bias);
-    for (float& weight : weights) weight *= std::sqrt(2.0F / static_cast<float>(layer.inputs));
-    for (float& value : bias) value *= 0.05F;
-    layer.weights.assign(weights.begin(), weights.end());
-    layer.bias.assign(bias.begin(), bias.end());
-    if (l + 2 < widths.size()) layer.activation.kind = DenseActivation::Kind::leaky;
-  }
-  return network;
+  DenseActivation bend;
+  bend.kind = DenseActivation::Kind::leaky;
+  return test::random_dense(widths, bend);
 }
 
 // Six spots an image, blurred, with some noise on them.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "asked_map.hpp"
 #include "gamma_flags.hpp"
 #include "harmonia/core/atomic_file.hpp"
 #include "harmonia/core/error.hpp"
@@ -29,9 +30,6 @@ struct BaselineCommand {
   std::string out, line, map_file;
 
   void execute();
-
- private:
-  std::optional<SavedMap> read_asked_map();
 };
 
 // The rows themselves, read once more: gamma() keeps none.
@@ -59,21 +57,15 @@ void check_asked(const GammaOptions& asked) {
               "predicted or norm");
 }
 
-// Everything that says how gamma is measured comes from the map.
-std::optional<SavedMap> BaselineCommand::read_asked_map() {
-  if (map_file.empty()) return std::nullopt;
-  SavedMap map = read_map(read_result_file(map_file));
-  flags.with_radius = false;
-  subject.model_options.margin = map.margin;
-  subject.model_options.output_name = map.model_output;
-  return map;
-}
-
 void BaselineCommand::execute() {
   const std::stop_token stop = stop_on_interrupt();
   const auto start = std::chrono::steady_clock::now();
   check_paths(run, subject, {subject.model, map_file}, out);
-  const std::optional<SavedMap> map = read_asked_map();
+  std::optional<SavedMap> map;
+  if (!map_file.empty()) {
+    map = read_asked_map(map_file, subject.model_options);
+    flags.with_radius = false;
+  }
   complete(flags, subject);
   check_asked(asked_options(flags));
   subject.model_options.stop = stop;
@@ -85,10 +77,7 @@ void BaselineCommand::execute() {
   done.options = options;
   done.record = asked_record(flags, subject, what, line);
   if (map) {
-    done.record.options = map->gamma;
-    done.record.options.batch = flags.options.batch;
-    done.record.scale = map->scale;
-    done.record.has_schema = !map->gamma.schema.empty();
+    measure_as(*map, flags.options.batch, done.record);
     done.log_probabilities = map->probabilities;
   }
   if (run.dry_run) {
@@ -153,10 +142,8 @@ void add_baseline_command(CLI::App& program, int argc, char** argv) {
                                     "--map")
                          ->type_name("FILE")
                          ->group("Baseline");
-  for (const char* other :
-       {"--radius", "--ball", "--average", "--sample", "--precision", "--floor", "--paper", "--confidence",
-        "--output", "--model-output", "--margin", "--schema", "--scale", "--pixel-range"})
-    map->excludes(other);
+  exclude_measuring(*map);
+  for (const char* other : {"--output", "--model-output"}) map->excludes(other);
   app.add_option("--regions", options.partition.regions,
                  "regions of feature space in which gamma differs, at most [16]")
       ->check(CLI::Range(1, 1000))

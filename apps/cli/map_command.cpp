@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "asked_map.hpp"
 #include "gamma_flags.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
@@ -38,7 +39,7 @@ struct MapCommand {
 
  private:
   void make_map(Subject& what, const std::stop_token& stop);
-  void use_map(Subject& what, const std::stop_token& stop);
+  void use_map(Subject& what, const SavedMap& map, const std::stop_token& stop);
   void print_forecast(const Subject& what, const GammaOptions& options) const;
   std::optional<MapVariables> read_asked_variables(RowSource& data) const;
   AttackOptions asked_search(const GammaOptions& options, const DataInfo& data) const;
@@ -119,15 +120,10 @@ void MapCommand::make_map(Subject& what, const std::stop_token& stop) {
   print_warnings(result.warnings);
 }
 
-void MapCommand::use_map(Subject& what, const std::stop_token& stop) {
-  const SavedMap map = read_map(read_result_file(use));
+void MapCommand::use_map(Subject& what, const SavedMap& map, const std::stop_token& stop) {
   MapRunRecord record;
   record.gamma = asked_record(flags, subject, what, line);
-  record.gamma.options = map.gamma;
-  record.gamma.options.ball.image = what.data->info().image;
-  record.gamma.options.batch = flags.options.batch;
-  record.gamma.scale = map.scale;
-  record.gamma.has_schema = !map.gamma.schema.empty();
+  measure_as(map, flags.options.batch, record.gamma);
   record.probabilities = map.probabilities;
   const std::optional<MapVariables> variables = read_asked_variables(*what.data);
   map.map.check_variables(variables ? variables->names.size() : 0);
@@ -163,21 +159,18 @@ void MapCommand::execute() {
   if (use.empty() && flags.radius.empty())
     throw Error(ErrorCode::usage, "expected --radius R to make a map, or --use FILE to ask one");
   asked_options(flags);
-  if (!use.empty()) {
-    const SavedMap map = read_map(read_result_file(use));
-    subject.model_options.margin = map.margin;
-    if (subject.model_options.output_name.empty()) subject.model_options.output_name = map.model_output;
-  }
+  std::optional<SavedMap> map;
+  if (!use.empty()) map = read_asked_map(use, subject.model_options);
   // Variables that come from the data itself are not fed to the model.
   if (with_file.empty() && subject.data_options.columns.empty()) {
     for (const std::string& name : with) subject.data_options.drop.push_back(name);
   }
   subject.model_options.stop = stop;
   Subject what = open_subject(subject);
-  if (use.empty()) {
-    make_map(what, stop);
+  if (map) {
+    use_map(what, *map, stop);
   } else {
-    use_map(what, stop);
+    make_map(what, stop);
   }
 }
 
@@ -236,10 +229,9 @@ void add_map_command(CLI::App& program, int argc, char** argv) {
                                     "measured then")
                          ->type_name("FILE")
                          ->group("Map");
+  exclude_measuring(*use);
   for (const char* other :
-       {"--radius", "--ball", "--average", "--sample", "--precision", "--floor", "--paper", "--confidence",
-        "--outputs", "--margin", "--schema", "--scale", "--pixel-range", "--steps", "--candidates", "--lower",
-        "--upper", "--ridge", "--folds"})
+       {"--outputs", "--steps", "--candidates", "--lower", "--upper", "--ridge", "--folds"})
     use->excludes(other);
   add_run_options(app, command->run);
   app.footer(R"(Examples:

@@ -1,13 +1,9 @@
 #include "monitor_command.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -18,10 +14,8 @@
 #include "harmonia/core/text.hpp"
 #include "harmonia/model/logit_model.hpp"
 #include "harmonia/monitor/alert_sink.hpp"
-#include "harmonia/monitor/kafka.hpp"
 #include "harmonia/monitor/monitor.hpp"
 #include "harmonia/monitor/pushed_rows.hpp"
-#include "harmonia/monitor/text_stream.hpp"
 #include "harmonia/report/baseline_file.hpp"
 #include "harmonia/report/map_report.hpp"
 #include "harmonia/report/merge_report.hpp"
@@ -30,28 +24,24 @@
 #include "interrupt.hpp"
 #include "key_flags.hpp"
 #include "monitor_server.hpp"
+#include "monitor_source.hpp"
 #include "options.hpp"
 #include "serve_monitors.hpp"
-#include "sidecar.hpp"
 #include "watch_loop.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr const char* kPushed = "http";
-constexpr std::string_view kKafka = "kafka:";
-constexpr std::string_view kSidecar = "sidecar";
-
 using AlertSinks = std::vector<std::unique_ptr<AlertSink>>;
 
 struct MonitorCommand {
-  std::string model, baseline_file, map_file, source = "-", form = "any", id = "id", state = "monitor.db";
-  std::string alerts_file, webhook, alerts_topic, group = "harmonia", listen, json;
-  std::string kafka_settings;
+  std::string model, baseline_file, map_file, state = "monitor.db";
+  SourceFlags source;
+  std::string alerts_file, webhook, alerts_topic, listen, json;
   std::vector<std::string> webhook_headers, merged;
   KeyFlags read_key_flags{.option = "--read-key", .variable = {}, .file = {}};
   KeyFlags ingest_key_flags{.option = "--ingest-key", .variable = {}, .file = {}};
-  bool once = false, quiet = false;
+  bool quiet = false;
   double webhook_timeout = WebhookOptions{}.timeout_seconds;
   std::size_t threads = 0;
   ModelOptions model_options;
@@ -64,10 +54,6 @@ struct MonitorCommand {
   void merge() const;
   std::unique_ptr<Model> open(const SavedBaseline& base) const;
   std::string read_asked_map(const SavedBaseline& base, const ModelInfo& opened);
-  KafkaTopic topic(const std::string& address) const;
-  bool is_sidecar() const { return source == kSidecar || source.starts_with(std::string(kSidecar) + ":"); }
-  std::unique_ptr<Sidecar> open_sidecar(const Baseline& baseline, RowStream& stream) const;
-  std::unique_ptr<RowStream> open_source(const Baseline& baseline, const Monitor& monitor) const;
   std::unique_ptr<MonitorServer> serve(const Baseline& baseline, const Monitor& monitor, RowStream& stream,
                                        const AlertSinks& sinks, Sidecar* sidecar) const;
   AlertSinks open_sinks() const;
@@ -81,19 +67,19 @@ void say(const std::string& line) {
 }
 
 void MonitorCommand::check() const {
-  if (source == kPushed && listen.empty())
+  if (source.is_pushed() && listen.empty())
     throw Error(ErrorCode::usage, "--source http takes rows over HTTP; expected --listen HOST:PORT with it");
-  if (is_sidecar() && listen.empty())
+  if (source.is_sidecar() && listen.empty())
     throw Error(ErrorCode::usage,
                 "--source sidecar takes inference requests over HTTP; expected --listen HOST:PORT with it");
   if (alerts_file == "-" && !quiet)
     throw Error(ErrorCode::usage,
                 "--alerts - writes JSON lines to standard output; expected --quiet with it");
-  if ((source.starts_with(kKafka) || !alerts_topic.empty()) && !has_kafka())
+  if ((source.is_kafka() || !alerts_topic.empty()) && !has_kafka())
     throw Error(ErrorCode::usage,
                 "this build has no Kafka: librdkafka was not found when it was made; expected another "
                 "source, or a build with librdkafka-dev");
-  check_files({state, alerts_file}, {baseline_file, map_file, model, source});
+  check_files({state, alerts_file}, {baseline_file, map_file, model, source.source});
 }
 
 std::unique_ptr<Model> MonitorCommand::open(const SavedBaseline& base) const {
@@ -123,82 +109,6 @@ std::string MonitorCommand::read_asked_map(const SavedBaseline& base, const Mode
   return map_without_rows(file);
 }
 
-// Lines of NAME=VALUE; a line that begins with # is none. In a file, because there are passwords in it.
-std::map<std::string, std::string> read_settings(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(ErrorCode::input, fmt::format("{}: cannot be read", path));
-  std::map<std::string, std::string> settings;
-  std::string line;
-  for (std::size_t number = 1; std::getline(file, line); ++number) {
-    const std::string_view text = trim(line);
-    if (text.empty() || text.starts_with('#')) continue;
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || equals == 0)
-      throw Error(ErrorCode::input,
-                  fmt::format("{}, line {}: expected NAME=VALUE of librdkafka", path, number));
-    settings[std::string(trim(text.substr(0, equals)))] = trim(text.substr(equals + 1));
-  }
-  return settings;
-}
-
-// kafka:HOST:PORT,…/TOPIC
-KafkaTopic MonitorCommand::topic(const std::string& address) const {
-  const std::size_t slash = address.rfind('/');
-  if (!address.starts_with(kKafka) || slash == std::string::npos || slash + 1 == address.size())
-    throw Error(ErrorCode::usage, fmt::format("{}; expected kafka:HOST:PORT/TOPIC, hosts separated by commas",
-                                              in_quotes(address)));
-  KafkaTopic topic{.brokers = address.substr(kKafka.size(), slash - kKafka.size()),
-                   .topic = address.substr(slash + 1)};
-  if (!kafka_settings.empty()) topic.settings = read_settings(kafka_settings);
-  return topic;
-}
-
-// A request that is passed on takes several files, and shells allow few.
-void allow_many_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
-}
-
-// sidecar, or sidecar:http://HOST:PORT/v2/models/NAME where inference is passed on to another one than MODEL.
-std::unique_ptr<Sidecar> MonitorCommand::open_sidecar(const Baseline& baseline, RowStream& stream) const {
-  if (!is_sidecar()) return nullptr;
-  allow_many_files();
-  SidecarOptions how;
-  how.model = source == kSidecar ? model : source.substr(kSidecar.size() + 1);
-  if (!is_server(how.model, {}))
-    throw Error(ErrorCode::usage, fmt::format("side-car of {}; expected a model server, as in --source "
-                                              "sidecar:http://HOST:PORT/v2/models/NAME",
-                                              in_quotes(how.model)));
-  how.ca_file = model_options.ca_file;
-  how.timeout_seconds = model_options.timeout_seconds;
-  how.features = baseline.features.size();
-  how.offer = [&rows = dynamic_cast<PushedRows&>(stream)](StreamBatch batch) {
-    return rows.offer(std::move(batch));
-  };
-  how.note = say;
-  return std::make_unique<Sidecar>(how);
-}
-
-std::unique_ptr<RowStream> MonitorCommand::open_source(const Baseline& baseline,
-                                                       const Monitor& monitor) const {
-  if (source == kPushed || is_sidecar()) return std::make_unique<PushedRows>();
-  const RowForm rows = form == "csv" ? RowForm::csv : form == "json" ? RowForm::json : RowForm::any;
-  if (source.starts_with(kKafka)) {
-    return open_kafka_stream(topic(source), baseline.features,
-                             {.group = group, .window = options.window, .form = rows, .id = id, .note = say});
-  }
-  TextStreamOptions how;
-  how.form = rows;
-  how.id = id;
-  how.follow = !once;
-  how.note = say;
-  if (source == "-") return open_input_stream(STDIN_FILENO, "standard input", baseline.features, how);
-  how.marks = monitor.marks();
-  return open_growing_file(source, baseline.features, how);
-}
-
 std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, const Monitor& monitor,
                                                      RowStream& stream, const AlertSinks& sinks,
                                                      Sidecar* sidecar) const {
@@ -210,7 +120,7 @@ std::unique_ptr<MonitorServer> MonitorCommand::serve(const Baseline& baseline, c
   how.read_key = read_key(read_key_flags);
   how.ingest_key = read_key(ingest_key_flags);
   how.log = say;
-  how.id = id;
+  how.id = source.id;
   how.not_ready = [&monitor] { return monitor.status().unsaved; };
   how.sinks = [&sinks] {
     std::vector<SinkStatus> all;
@@ -251,7 +161,8 @@ AlertSinks MonitorCommand::open_sinks() const {
     post.timeout_seconds = webhook_timeout;
     sinks.push_back(open_webhook(webhook, post, how));
   }
-  if (!alerts_topic.empty()) sinks.push_back(open_kafka_sink(topic(alerts_topic), how));
+  if (!alerts_topic.empty())
+    sinks.push_back(open_kafka_sink(read_topic(alerts_topic, source.kafka_settings), how));
   return sinks;
 }
 
@@ -334,9 +245,10 @@ void MonitorCommand::execute() {
   options.about = monitor_about(model, file.text, map, options.detectors.false_alarms);
   Monitor monitor(logits ? *logits : *opened, base.baseline, options, state, run);
   const std::uint64_t kept_before = monitor.status().rows;
-  const std::unique_ptr<RowStream> stream = open_source(base.baseline, monitor);
+  const std::unique_ptr<RowStream> stream = open_source(source, base.baseline, monitor, options.window, say);
   const AlertSinks sinks = open_sinks();
-  const std::unique_ptr<Sidecar> sidecar = open_sidecar(base.baseline, *stream);
+  const std::unique_ptr<Sidecar> sidecar =
+      open_sidecar(source, model, model_options, base.baseline, *stream, say);
   const std::unique_ptr<MonitorServer> server = serve(base.baseline, monitor, *stream, sinks, sidecar.get());
   const EndOfPassing passing{sidecar.get()};
   WatchListener listener;
@@ -443,24 +355,7 @@ void add_monitor_command(CLI::App& program) {
          "result of harmonia map, which is asked how stable every measured row is, at no further call "
          "of the model; needs a baseline made with the same --map")
       ->type_name("FILE");
-  app.add_option(
-         "--source", c->source,
-         "where rows come from: - (standard input), FILE (which may grow), kafka:HOST:PORT/TOPIC, http "
-         "(POST /v1/rows at --listen), or sidecar[:URL] (inference requests that --listen passes on to the "
-         "model at URL, without one to MODEL) [-]")
-      ->type_name("SOURCE")
-      ->group("Source");
-  app.add_option("--form", c->form, "of rows in text: csv, json (lines) or any: as each line looks [any]")
-      ->check(CLI::IsMember({"any", "csv", "json"}))
-      ->group("Source");
-  app.add_option("--id", c->id, "column or member that is kept as a row's id [id]")->group("Source");
-  app.add_flag("--once", c->once, "end where the file ends, instead of waiting for more")->group("Source");
-  app.add_option("--group", c->group, "of Kafka: monitors of one group share a topic's partitions [harmonia]")
-      ->group("Source");
-  app.add_option("--kafka-settings", c->kafka_settings,
-                 "file of NAME=VALUE lines for librdkafka: TLS, passwords")
-      ->type_name("FILE")
-      ->group("Source");
+  add_source_flags(app, c->source);
   app.add_option("--state", c->state, "SQLite file of what was counted [monitor.db]")
       ->type_name("FILE")
       ->group("State");

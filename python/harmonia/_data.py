@@ -46,6 +46,27 @@ class Table:
         return frame
 
 
+class KeptRows:
+    """Rows that are measured at again and again, and read the first time. A copy of it reads them anew."""
+
+    def __init__(self, X: DataLike) -> None:
+        self.X = X
+        self.forget()
+
+    @staticmethod
+    def of(X: Any) -> "KeptRows":
+        """These rows, or those that are kept already."""
+        return X if isinstance(X, KeptRows) else KeptRows(X)
+
+    def __reduce__(self) -> Any:
+        return KeptRows, (self.X,)
+
+    def forget(self) -> None:
+        """Lets go of what was read."""
+        self.table: Optional[Table] = None  # of rows in memory
+        self.data: Optional[_native.Data] = None
+
+
 @dataclass
 class Category:
     """The values of a column that are no numbers; a whole number stands for each."""

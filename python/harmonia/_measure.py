@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from . import _native
-from ._data import DataLike, Table, is_frame, read_table
+from ._data import DataLike, KeptRows, Table, is_frame, read_table
 from ._errors import HarmoniaWarning, UsageError
 from ._models import Choice, ModelAddress, as_address, function_model, module_model
 from ._modules import is_module
@@ -131,10 +131,12 @@ def gamma(
     """
     asked = {k: v for k, v in locals().items() if k not in ("f", "X", "progress")}
     choice = Choice(method, margin, binary, missing, as_frame, dtype, threads or 0)
+    kept = KeptRows.of(X)
+    X = kept.X
     asked_images = ImageChoice.of(asked, X)
     asked["radius"] = radius if radius is not None else 100.0 if paper and is_image_data(X) else 0.05
     (model,), data, table = open_subject(
-        [f], X, choice, columns, drop, id, label, feature_names, seed, asked_images
+        [f], kept, choice, columns, drop, id, label, feature_names, seed, asked_images
     )
     arguments = native_arguments(asked, table)
     asked_images.tell(arguments, f, model, X, pixel_range)
@@ -206,7 +208,7 @@ def warn(sentences: Sequence[str], *models: _native.Model) -> None:
 
 def open_subject(
     models: Sequence[ModelLike],
-    X: DataLike,
+    X: Union[DataLike, KeptRows],
     choice: Choice,
     columns: Optional[Sequence[Any]] = None,
     drop: Optional[Sequence[Any]] = None,
@@ -221,20 +223,22 @@ def open_subject(
         if isinstance(names, str):
             raise UsageError(f"{what} is {names!r}; expected a list of columns")
     seed = _whole("seed", seed)
+    kept = KeptRows.of(X)
+    X = kept.X
     addresses = [as_address(f) for f in models]
     image_choice = image_choice or ImageChoice()
     images = [image_choice.ask(f, X) for f in models]
     opened = [
         a.open([], choice, i) if a is not None and not a.needs_example() else None for a, i in zip(addresses, images)
     ]
-    table = None
-    if not isinstance(X, (str, os.PathLike)):
+    table, data = kept.table, kept.data
+    if table is None and not isinstance(X, (str, os.PathLike)):
         ordered = _in_fitted_order(models[0], X, columns, drop, id, label)
         table = read_table(X, ordered, drop, id, label, feature_names, all(is_module(f) for f in models))
     trees = [tree_model(f, table, choice) if a is None else m for f, a, m in zip(models, addresses, opened)]
-    if table is not None:
+    if data is None and table is not None:
         data = table.data()
-    else:
+    elif data is None:
         if feature_names is not None:
             raise UsageError("feature_names is for arrays; a file has names of its own")
         data = _native.open_data(
@@ -248,6 +252,7 @@ def open_subject(
             images[0],
             image_choice.labels,
         )
+    kept.table, kept.data = table, data
     made = []
     for f, address, model, shown_as in zip(models, addresses, trees, images):
         if model is None and address is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from ._data import KeptRows
 from ._errors import UsageError
 from ._growing import GrowingBooster
 from ._measure import gamma
@@ -44,7 +45,7 @@ class Watch:
             raise UsageError(f"period is {period} and patience {patience}; expected at least 1")
         if not rise >= 0:
             raise UsageError(f"rise is {rise}; expected no negative number")
-        self.rows, self.period = X, period
+        self._rows, self.period = KeptRows(X), period
         self.stop, self.patience, self.rise = stop, patience, rise
         self.options = {"progress": False, **options}
         self._asked_radius = radius
@@ -64,6 +65,7 @@ class Watch:
 
     def finish(self) -> None:
         """Lets go of what is kept for the next measurement."""
+        self._rows.forget()
         if self._growing is not None:
             self._growing.forget()
 
@@ -73,7 +75,11 @@ class Watch:
     def measure(self, model: Any, round: int, loss: float) -> bool:
         """Measures and keeps the result; true if training should stop. loss: lower is better; NaN if unknown."""
         subject = model if self._growing is None else self._growing.look(model)
-        result = gamma(subject, self.rows, self.radius, **self.options)
+        try:
+            result = gamma(subject, self._rows, self.radius, **self.options)  # type: ignore[arg-type]
+        except BaseException:  # the rows may be half read
+            self._rows.forget()
+            raise
         self.radius = result.radius  # one that was found from the rows stays for all rounds
         summary = result.summary
         self.latest = summary.mean

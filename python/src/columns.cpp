@@ -3,8 +3,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "measure.hpp"
@@ -15,18 +18,6 @@ namespace harmonia::python {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-template <class T>
-nb::object column(const PythonResult& result, const std::function<T(const GammaRow&)>& field) {
-  std::vector<T> values;
-  values.reserve(result.rows.size());
-  for (const GammaRow& row : result.rows) values.push_back(field(row));
-  return numpy_array(std::move(values));
-}
-
-nb::object column(const PythonResult& result, std::optional<double> GammaRow::*field) {
-  return column<double>(result, [&](const GammaRow& row) { return (row.*field).value_or(kNone); });
-}
 
 nb::list contributions(const std::vector<Contribution>& parts, const DataInfo& data) {
   nb::list list;
@@ -45,6 +36,46 @@ nb::object texts(const PythonResult& result, std::string GammaRow::*field) {
   return list;
 }
 
+// Fields that may have no value.
+constexpr std::pair<const char*, std::optional<double> GammaRow::*> kValues[] = {
+    {"value", &GammaRow::value}, {"gamma", &GammaRow::gamma},
+    {"low", &GammaRow::low},     {"high", &GammaRow::high},
+    {"delta", &GammaRow::delta}, {"laplacian", &GammaRow::laplacian},
+    {"split", &GammaRow::split}, {"standard_error", &GammaRow::standard_error},
+};
+
+// The numbers of all rows, in one pass: a row is far larger than any of them.
+void add_numbers(const std::vector<GammaRow>& rows, nb::dict& fields) {
+  using Counts = std::vector<std::int64_t>;
+  Counts row(rows.size()), column(rows.size()), points(rows.size()), moved(rows.size()),
+      shortened(rows.size());
+  std::vector<std::uint8_t> outcome(rows.size());
+  std::vector<double> decided(rows.size());
+  std::vector<double> values[std::size(kValues)];
+  for (std::vector<double>& value : values) value.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const GammaRow& from = rows[i];
+    row[i] = static_cast<std::int64_t>(from.row);
+    column[i] = from.column ? static_cast<std::int64_t>(*from.column) : -1;
+    decided[i] = from.decided_class ? static_cast<double>(*from.decided_class) : kNone;
+    for (std::size_t f = 0; f < std::size(kValues); ++f)
+      values[f][i] = (from.*kValues[f].second).value_or(kNone);
+    points[i] = static_cast<std::int64_t>(from.points);
+    moved[i] = static_cast<std::int64_t>(from.moved);
+    shortened[i] = static_cast<std::int64_t>(from.shortened);
+    outcome[i] = static_cast<std::uint8_t>(from.outcome);
+  }
+  fields["row"] = numpy_array(std::move(row));
+  fields["column"] = numpy_array(std::move(column));
+  fields["decided_class"] = numpy_array(std::move(decided));
+  for (std::size_t f = 0; f < std::size(kValues); ++f)
+    fields[kValues[f].first] = numpy_array(std::move(values[f]));
+  fields["points"] = numpy_array(std::move(points));
+  fields["moved"] = numpy_array(std::move(moved));
+  fields["shortened"] = numpy_array(std::move(shortened));
+  fields["outcome"] = numpy_array(std::move(outcome));
+}
+
 nb::dict statistics(const GammaStatistics& s) {
   nb::dict dict;
   dict["mean"] = s.mean.value_or(kNone);
@@ -61,27 +92,7 @@ nb::dict statistics(const GammaStatistics& s) {
 
 nb::dict result_columns(const PythonResult& result) {
   nb::dict fields;
-  const auto count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
-  fields["row"] = column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.row); });
-  fields["column"] =
-      column<std::int64_t>(result, [&](const GammaRow& row) { return row.column ? count(*row.column) : -1; });
-  fields["decided_class"] = column<double>(result, [](const GammaRow& row) {
-    return row.decided_class ? static_cast<double>(*row.decided_class) : kNone;
-  });
-  fields["value"] = column(result, &GammaRow::value);
-  fields["gamma"] = column(result, &GammaRow::gamma);
-  fields["low"] = column(result, &GammaRow::low);
-  fields["high"] = column(result, &GammaRow::high);
-  fields["delta"] = column(result, &GammaRow::delta);
-  fields["laplacian"] = column(result, &GammaRow::laplacian);
-  fields["split"] = column(result, &GammaRow::split);
-  fields["standard_error"] = column(result, &GammaRow::standard_error);
-  fields["points"] = column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.points); });
-  fields["moved"] = column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.moved); });
-  fields["shortened"] =
-      column<std::int64_t>(result, [&](const GammaRow& row) { return count(row.shortened); });
-  fields["outcome"] = column<std::uint8_t>(
-      result, [](const GammaRow& row) { return static_cast<std::uint8_t>(row.outcome); });
+  add_numbers(result.rows, fields);
   fields["id"] = texts(result, &GammaRow::id);
   fields["label"] = texts(result, &GammaRow::label);
   if (result.record.options.explain > 0) {

@@ -92,7 +92,7 @@ void add_scale_warning(const GammaArguments& arguments, const PythonData& rows,
                        std::vector<std::string>& warnings) {
   if (arguments.scale != "none" || !arguments.schema_file.empty()) return;
   if (rows.data->info().image.values() > 0) return;  // pixels have one unit
-  if (const auto sentence = scale_warning(rows.reference())) warnings.push_back(*sentence);
+  if (const auto& sentence = rows.scale_warning()) warnings.push_back(*sentence);
 }
 
 PythonResult measure_gamma(const PythonModel& model, const PythonData& data, const GammaArguments& arguments,

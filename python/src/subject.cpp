@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "harmonia/data/memory_source.hpp"
+#include "harmonia/data/spread.hpp"
 #include "harmonia/model/image_model.hpp"
 #include "interrupt.hpp"
 
@@ -44,6 +45,11 @@ PythonData rows_of(const std::string& spec, const DataOptions& options) {
     if (spec.find('#') != std::string::npos) opened.whole = open_whole_data(spec, options);
   });
   return opened;
+}
+
+const std::optional<std::string>& PythonData::scale_warning() const {
+  if (!found_scale_warning) found_scale_warning = harmonia::scale_warning(reference());
+  return *found_scale_warning;
 }
 
 std::vector<double> first_row(PythonData& data) {

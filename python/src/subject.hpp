@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ struct PythonData {
 
   /// What spreads and distances are taken from: all rows, even if one is measured.
   RowSource& reference() const { return whole ? *whole : *data; }
+
+  /// harmonia::scale_warning() of these, found once.
+  const std::optional<std::string>& scale_warning() const;
+  mutable std::optional<std::optional<std::string>> found_scale_warning = {};
 };
 
 /// Rows × features, in memory that Python owns.

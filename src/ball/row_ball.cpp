@@ -11,6 +11,7 @@
 #include "harmonia/ball/rotations.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
+#include "harmonia/core/value_checks.hpp"
 
 namespace harmonia {
 namespace {
@@ -50,7 +51,11 @@ RowBall::RowBall(const Ball& ball, std::span<const double> x, std::uint64_t row)
     : ball_(&ball), x_(x), row_(row) {
   const bool plain = ball.plain();
   const auto stays = [&](std::size_t j) { return std::isnan(x[j]) || (!plain && ball.schema()[j].fixed); };
-  for (std::size_t j = 0; j < x.size(); ++j) moved_ += stays(j) ? 0 : 1;
+  if (plain) {
+    moved_ = x.size() - count_nan(x);
+  } else {
+    for (std::size_t j = 0; j < x.size(); ++j) moved_ += stays(j) ? 0 : 1;
+  }
   all_move_ = moved_ == x.size();
   if (!all_move_) {
     moved_flags_.resize(x.size());
@@ -260,9 +265,9 @@ bool RowBall::below_resolution(Scalar scalar) const {
                              : std::numeric_limits<double>::epsilon();
   const double least = ball_->options().radius * geometry_->radii.front() * component;
   if (ball_->plain() && all_move_) {
-    bool below = false;
-    for (const double value : x_) below |= least < 4 * epsilon * std::abs(value);
-    return below;
+    std::uint64_t below = 0;
+    for (const double value : x_) below |= is_above(4 * epsilon * std::abs(value), least);
+    return below != 0;
   }
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const bool whole = !ball_->plain() && ball_->schema()[j].integer;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "column_choice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
+#include "harmonia/core/value_checks.hpp"
 #include "number_text.hpp"
 
 namespace harmonia {
@@ -50,8 +52,9 @@ class MemorySource final : public RowSource {
     carry(ids_, rows.rows, block.ids);
     carry(labels_, rows.rows, block.labels);
     const std::size_t size = rows.rows * rows.columns;
-    const auto* infinite =
-        std::find_if(rows.data, rows.data + size, [](double value) { return std::isinf(value); });
+    const auto* infinite = rows.data + size;
+    if (count_above({rows.data, size}, std::numeric_limits<double>::max()) > 0)  // also what is missing
+      infinite = std::find_if(rows.data, infinite, [](double value) { return std::isinf(value); });
     if (infinite != rows.data + size) {
       const auto at = static_cast<std::size_t>(infinite - rows.data);
       throw Error(ErrorCode::input,

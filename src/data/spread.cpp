@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
+#include "harmonia/core/statistics.hpp"
+#include "harmonia/core/value_checks.hpp"
 
 namespace harmonia {
 namespace {
@@ -48,6 +51,70 @@ Drawn draw_rows(RowSource& data, std::uint64_t seed) {
   return drawn;
 }
 
+// Rows to read at a time that are looked at once: the caches hold them.
+std::size_t rows_together(std::size_t inputs) {
+  return std::clamp<std::size_t>((std::size_t{1} << 19) / inputs, 1, rows_per_block(inputs));
+}
+
+// Of every column, what Moments and a minimum and a maximum come to, value by value. Columns lie in arrays,
+// so that loops over them run in vectors.
+class SpreadSums {
+ public:
+  void add(const MatrixView<const double>& rows) {
+    count_.resize(rows.columns);
+    mean_.resize(rows.columns);
+    squares_.resize(rows.columns);
+    least_.resize(rows.columns, std::numeric_limits<double>::infinity());
+    largest_.resize(rows.columns, -std::numeric_limits<double>::infinity());
+    for (std::size_t first = 0; first < rows.columns; first += kColumnsTogether) {
+      const std::size_t columns = std::min(rows.columns - first, kColumnsTogether);
+      for (std::size_t i = 0; i < rows.rows; ++i) {
+        add(rows.row(i) + first, columns, &count_[first], &mean_[first], &squares_[first], &least_[first],
+            &largest_[first]);
+      }
+    }
+  }
+
+  std::vector<ColumnSpread> spreads() const {
+    std::vector<ColumnSpread> result(count_.size());
+    for (std::size_t j = 0; j < result.size(); ++j) {
+      if (count_[j] == 0) continue;
+      result[j] = {.count = static_cast<std::size_t>(count_[j]),
+                   .mean = mean_[j],
+                   .variance = count_[j] < 2 ? 0 : squares_[j] / (count_[j] - 1),
+                   .least = least_[j],
+                   .largest = largest_[j]};
+    }
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kColumnsTogether = 256;  // that a cache next to the processor holds
+
+  // One value of each of so many columns. A value that is missing changes nothing.
+  static void add(const double* x, std::size_t columns, double* __restrict count, double* __restrict mean,
+                  double* __restrict squares, double* __restrict least, double* __restrict largest) {
+    const bool whole = count_nan({x, columns}) == 0;
+    const auto add_value = [&](std::size_t j) {
+      const double value = x[j], n = count[j] + 1;
+      const double step = value - mean[j], share = step / n;
+      count[j] = n;
+      mean[j] += share;
+      squares[j] += step * share * (n - 1);
+      least[j] = value < least[j] ? value : least[j];
+      largest[j] = value > largest[j] ? value : largest[j];
+    };
+    if (whole) {
+      for (std::size_t j = 0; j < columns; ++j) add_value(j);
+    } else {
+      for (std::size_t j = 0; j < columns; ++j)
+        if (!std::isnan(x[j])) add_value(j);
+    }
+  }
+
+  std::vector<double> count_, mean_, squares_, least_, largest_;
+};
+
 double squared_distance(const Schema& schema, const double* a, const double* b, std::size_t n, double bound) {
   double sum = 0;
   for (std::size_t j = 0; j < n && sum < bound; ++j) {
@@ -61,26 +128,16 @@ double squared_distance(const Schema& schema, const double* a, const double* b, 
 
 }  // namespace
 
-void ColumnSpread::add(double value) {
-  if (std::isnan(value)) return;
-  least = moments.count() == 0 ? value : std::min(least, value);
-  largest = moments.count() == 0 ? value : std::max(largest, value);
-  moments.add(value);
-}
-
 std::vector<ColumnSpread> column_spreads(RowSource& data, std::size_t most_rows) {
-  std::vector<ColumnSpread> spreads;
+  SpreadSums sums;
   RowBlock block;
   data.rewind();
   for (std::size_t left = most_rows; left > 0; left -= block.values.rows()) {
-    if (!data.read(block, std::min(left, rows_per_block(data.info().inputs)))) break;
-    spreads.resize(block.values.columns());
-    for (std::size_t i = 0; i < block.values.rows(); ++i) {
-      for (std::size_t j = 0; j < spreads.size(); ++j) spreads[j].add(block.values.row(i)[j]);
-    }
+    if (!data.read(block, std::min(left, rows_together(data.info().inputs)))) break;
+    sums.add(std::as_const(block.values).view());
   }
   data.rewind();
-  return spreads;
+  return sums.spreads();
 }
 
 void scale_features(Schema& schema, const std::string& scale, RowSource& data) {
@@ -90,8 +147,7 @@ void scale_features(Schema& schema, const std::string& scale, RowSource& data) {
   }
   const std::vector<ColumnSpread> spreads = column_spreads(data, kAllRows);
   for (std::size_t j = 0; j < schema.size() && j < spreads.size(); ++j) {
-    const double spread =
-        scale == "std" ? spreads[j].moments.deviation() : spreads[j].largest - spreads[j].least;
+    const double spread = scale == "std" ? spreads[j].deviation() : spreads[j].largest - spreads[j].least;
     if (!schema[j].has_scale && spread > 0) schema[j].scale = spread;
   }
 }
@@ -127,7 +183,7 @@ double noise_scale(const Schema& schema, RowSource& data) {
   Moments squares;
   for (std::size_t j = 0; j < spreads.size(); ++j) {
     if (!schema.empty() && schema[j].fixed) continue;
-    const double spread = spreads[j].moments.deviation() / (schema.empty() ? 1 : schema[j].scale);
+    const double spread = spreads[j].deviation() / (schema.empty() ? 1 : schema[j].scale);
     squares.add(spread * spread);
   }
   const double scale = std::sqrt(squares.mean());
@@ -139,15 +195,15 @@ std::optional<std::string> scale_warning(RowSource& data) {
   double least = 0, largest = 0;
   std::size_t narrow = 0, wide = 0;
   const auto spreads = column_spreads(data, kScaleRows);
-  if (spreads.front().moments.count() < kFewRows) return std::nullopt;
+  if (spreads.front().count < kFewRows) return std::nullopt;
   for (std::size_t j = 0; j < spreads.size(); ++j) {
-    if (const double spread = spreads[j].moments.deviation(); spread > largest) {
+    if (const double spread = spreads[j].deviation(); spread > largest) {
       largest = spread;
       wide = j;
     }
   }
   for (std::size_t j = 0; j < spreads.size(); ++j) {
-    const double spread = spreads[j].moments.deviation();
+    const double spread = spreads[j].deviation();
     if (spread > kRounding * largest && (least == 0 || spread < least)) {
       least = spread;
       narrow = j;

@@ -63,12 +63,12 @@ double spread_of(RowSource& a, RowSource& b, const Schema& schema) {
   std::size_t features = 0;
   for (std::size_t j = 0; j < in_a.size(); ++j) {
     const double scale = schema.empty() ? 1 : schema[j].scale;
-    const auto rows_a = static_cast<double>(in_a[j].moments.count()),
-               rows_b = static_cast<double>(in_b[j].moments.count()), rows = rows_a + rows_b;
+    const auto rows_a = static_cast<double>(in_a[j].count), rows_b = static_cast<double>(in_b[j].count),
+               rows = rows_a + rows_b;
     if ((!schema.empty() && schema[j].fixed) || rows < 2) continue;
-    const double apart = in_a[j].moments.mean() - in_b[j].moments.mean();
-    const double squares = std::max(0.0, rows_a - 1) * in_a[j].moments.variance() +
-                           std::max(0.0, rows_b - 1) * in_b[j].moments.variance() +
+    const double apart = in_a[j].mean - in_b[j].mean;
+    const double squares = std::max(0.0, rows_a - 1) * in_a[j].variance +
+                           std::max(0.0, rows_b - 1) * in_b[j].variance +
                            apart * apart * rows_a * rows_b / rows;
     sum += squares / (rows - 1) / (scale * scale);
     ++features;

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
+#include "fingerprint.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 
@@ -11,13 +10,6 @@ namespace harmonia {
 namespace {
 
 constexpr const char* kEmptySegment = "(empty)";  // of rows that have no value where segments are taken from
-
-// FNV-1a over the values' bits.
-std::uint64_t fingerprint(std::span<const double> x) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const double value : x) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211U;
-  return hash;
-}
 
 }  // namespace
 
@@ -35,11 +27,11 @@ bool FinishedRows::pass_on(HeldBlock& held) {
   const RowBlock& block = held.block;
   for (; held.emitted < held.rows() && !held.finished[held.emitted].empty(); ++held.emitted, ++rows_) {
     const std::size_t i = held.emitted;
-    const std::span<const double> x(block.values.row(i), block.values.columns());
-    const std::uint64_t known_by = fingerprint(x);
+    const std::span<const double> x = held.row(i);
+    if (held.fingerprints[i] == 0) held.make_fingerprints(i, 1);
     std::vector<GammaRow> entries = std::move(held.finished[i]);
     for (GammaRow& entry : entries) {
-      entry.fingerprint = known_by;
+      entry.fingerprint = held.fingerprints[i];
       if (!block.ids.empty()) entry.id = block.ids[i];
       if (!block.labels.empty()) entry.label = block.labels[i];
       if (!block.segments.empty()) {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <future>
+#include <limits>
 #include <memory>
-#include <set>
 
 #include "finished_rows.hpp"
 #include "gamma_options.hpp"
@@ -16,20 +16,20 @@
 #include "harmonia/core/side_thread.hpp"
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/data/memory_source.hpp"
-#include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "held_blocks.hpp"
-#include "missing.hpp"
 #include "row_estimator.hpp"
+#include "row_start.hpp"
+#include "whole_balls.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kAskedTogether = 16;  // rows whose answers a thread takes at a time
-constexpr std::size_t kBlocksAtOnce = 8;    // of rows in several waves
-constexpr std::size_t kBallsTogether = 64;  // that a thread asks a fast path for at a time
-constexpr std::size_t kBallsAtOnce = 64 * kBallsTogether;
-constexpr std::size_t kSumsAtOnce = std::size_t{1} << 18;  // of rows that are under way
+constexpr std::size_t kAskedTogether = 16;                // rows whose answers a thread takes at a time
+constexpr std::size_t kBlocksAtOnce = 8;                  // of rows in several waves
+constexpr std::size_t kFewBalls = 64, kManyBalls = 4096;  // that are read together, to begin with and at most
+constexpr std::size_t kBallBytes = std::size_t{4} << 20;  // of their rows: what the caches hold
+constexpr std::size_t kEntriesAtOnce = std::size_t{1} << 18;  // of rows that are under way
 constexpr double kWaveSeconds = 0.5;  // between two signs of progress, at most if that many balls take longer
 
 /// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
@@ -46,6 +46,7 @@ class Driver {
         run_(run),
         ball_(options.ball, options.schema, run.seed),
         observer_(options.output, model.info()),
+        starter_(model.info(), options_, ball_),
         finished_(options, model.info(), sink) {
     const std::size_t threads = BlackBox::threads_for(model, options.batch, run);
     // What is left of a budget is known only between waves.
@@ -55,22 +56,15 @@ class Driver {
       lanes_.push_back(std::make_unique<Lane>(model, options.batch / lanes, run, threads / lanes));
     ahead_ = can_be_ahead();
     if (ahead_) lanes_.push_back(std::make_unique<Lane>(model, options.batch, run, threads));
-    if (const BallPath* path = model.ball_path();
-        path != nullptr && visits_all() && (!path->gives_sums() || wants_sums())) {
-      // The others are made by the threads that need them.
-      if (auto first = path->open(ball_)) {
-        askers_.resize(threads);
-        askers_.front().path = std::move(first);
-      }
-    }
+    balls_ = WholeBalls::open({model_, options_, ball_, observer_, starter_, run_}, threads);
     rows_ = data.info().rows;
-    check_grid(data.info());
+    starter_.look_at(data.info());
   }
 
   /// Measures all rows but those of an earlier run, which come first.
   void measure(const std::vector<GammaRow>& done) {
     earlier_ = done;
-    if (!askers_.empty()) {
+    if (balls_ != nullptr) {
       measure_balls();
     } else if (ahead_) {
       measure_ahead();
@@ -86,8 +80,8 @@ class Driver {
 
   GammaSummary summary() const {
     GammaSummary summary = finished_.summary();
-    summary.warnings.assign(warnings_.begin(), warnings_.end());
-    if (!askers_.empty()) summary.fast_path = model_.ball_path()->name();
+    summary.warnings = starter_.warnings();
+    if (balls_ != nullptr) summary.fast_path = model_.ball_path()->name();
     return summary;
   }
 
@@ -117,24 +111,6 @@ class Driver {
     std::future<void> under_way;  // ends before what it works on does
   };
 
-  // One thread's part of a fast path.
-  struct Asker {
-    std::unique_ptr<BallAsker> path;  // made when it is first needed
-    std::vector<BallAnswer> answers;
-    std::vector<const RowBall*> balls;
-  };
-
-  // Every unit of every ball, in their order.
-  bool visits_all() const {
-    return options_.sample == 0 && options_.precision == 0 && options_.ball.one_coordinate();
-  }
-
-  // What is observed of a ball is a sum of outputs, and nobody asks which features it comes of.
-  bool wants_sums() const {
-    const OutputChoice::Kind kind = options_.output.kind;
-    return options_.explain == 0 && kind != OutputChoice::Kind::label && kind != OutputChoice::Kind::flip;
-  }
-
   // There is a core for it, the user does not forbid it, and a wave can be one batch.
   bool can_be_ahead() const {
     return !model_.info().reentrant && run_.threads != 1 && hardware_threads() > 1 &&
@@ -163,52 +139,52 @@ class Driver {
     }
   }
 
-  // Balls are answered as wholes.
+  // Balls are answered as wholes, those of one block after another.
   void measure_balls() {
-    const std::size_t most = std::clamp<std::size_t>(kSumsAtOnce / observer_.width(), 1, kBallsAtOnce);
-    std::size_t wave = std::min(kBallsTogether, most);
-    for (;;) {
-      settle();
-      tell();
-      while (active_.size() < wave && activate()) {
-      }
-      if (at_the_end()) break;
+    const std::size_t affordable =
+        std::min(kEntriesAtOnce / observer_.width(), kBallBytes / (sizeof(double) * data_.info().inputs));
+    const std::size_t most = std::clamp<std::size_t>(affordable, 1, kManyBalls);
+    std::size_t together = std::min(kFewBalls, most);
+    while (HeldBlock* const held = read_block(together)) {
       const auto start = std::chrono::steady_clock::now();
-      const std::size_t each =
-          std::clamp<std::size_t>(active_.size() / (2 * askers_.size()), 1, kBallsTogether);
-      lanes_.front()->box.pool().run((active_.size() + each - 1) / each, [&](std::size_t worker,
-                                                                             std::size_t group) {
-        if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
-        const std::size_t first = group * each;
-        ask_balls(askers_[worker], std::span(active_).subspan(first, std::min(each, active_.size() - first)));
-      });
+      while (held->next < held->rows()) {
+        const std::size_t count = balls_to_afford(*held);
+        if (count > 0) measure_balls(*held, count);
+      }
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-      if (taken.count() < kWaveSeconds / 4) wave = std::min(4 * wave, most);
-      if (taken.count() > kWaveSeconds) wave = std::max(wave / 2, askers_.size());
-      for (const auto& row : active_)
-        if (!row->estimator.started()) ask_alone(*row);
+      finished_.pass_on(*held);
+      held_.drop_first();
+      if (taken.count() < kWaveSeconds / 4) together = std::min(4 * together, most);
+      if (taken.count() > kWaveSeconds) together = std::max<std::size_t>(together / 2, 1);
+      tell();
     }
   }
 
-  void ask_balls(Asker& asker, std::span<const std::unique_ptr<Row>> rows) {
-    if (asker.path == nullptr) asker.path = model_.ball_path()->open(ball_);
-    asker.answers.resize(kBallsTogether);
-    asker.balls.clear();
-    for (const auto& row : rows) asker.balls.push_back(&row->estimator.ball());
-    asker.path->evaluate(asker.balls, std::span(asker.answers).first(rows.size()));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const BallAnswer& answer = asker.answers[i];
-      RowEstimator& estimator = rows[i]->estimator;
-      if (answer.refused || !finite(answer)) continue;
-      run_.ledger.spend(estimator.cost_left());
-      estimator.take(answer);
-    }
+  // As many of the next rows as the budget allows whole balls; 0: not even one, and the next gets no value.
+  std::size_t balls_to_afford(HeldBlock& held) {
+    const std::size_t rows = held.rows() - held.next;
+    const std::uint64_t left = run_.ledger.left();
+    if (left == Ledger::kUnlimited) return rows;
+    if (const std::uint64_t all = left / gamma_cost(options_, data_.info().inputs); all > 0)
+      return std::min<std::uint64_t>(rows, all);
+    const RowStart row = starter_.start(held.row(held.next), held.block.number(held.next));
+    if (row.cost() <= left) return 1;
+    leave_out(held, row.ball);
+    return 0;
   }
 
-  static bool finite(const BallAnswer& answer) {
-    for (const auto* part : {&answer.centre, &answer.sums, &answer.base, &answer.last, &answer.changed})
-      if (!std::ranges::all_of(*part, [](double value) { return std::isfinite(value); })) return false;
-    return true;
+  void measure_balls(HeldBlock& held, std::size_t count) {
+    balls_->measure(held, held.next, count, lanes_.front()->box.pool());
+    for (const std::size_t end = held.next + count; held.next < end;) {
+      if (!held.finished[held.next].empty()) {
+        ++held.next;
+      } else {
+        start_row(held);
+        ask_alone(*active_.back());
+        finish(active_.back());
+        active_.pop_back();
+      }
+    }
   }
 
   // A row that the fast path does not answer, or not with numbers: point by point, which says what is wrong.
@@ -251,39 +227,24 @@ class Driver {
 
   bool at_the_end() const { return ended_ && held_.empty(); }
 
-  // Reads another block, and counts its rows of an earlier run.
-  bool read_block() {
-    HeldBlock* const held = ended_ ? nullptr : held_.read(data_);
+  // Reads another block, and counts its rows of an earlier run; null if there is none.
+  HeldBlock* read_block(std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    HeldBlock* const held = ended_ ? nullptr : held_.read(data_, most);
     ended_ = held == nullptr;
-    if (ended_) return false;
+    if (ended_) return nullptr;
     for (; held->next < held->rows() && !earlier_.empty(); held->emitted = ++held->next) {
       std::size_t count = 1;
       while (count < earlier_.size() && earlier_[count].row == earlier_.front().row) ++count;
-      add_done(earlier_.first(count), {held->block.values.row(held->next), data_.info().inputs});
+      add_done(earlier_.first(count), held->row(held->next));
       earlier_ = earlier_.subspan(count);
     }
-    return true;
+    return held;
   }
 
   void add_done(std::span<const GammaRow> entries, std::span<const double> x) {
     finished_.count(entries, x);
-    const RowBall ball(ball_, x, entries.front().row);
-    warn(ball, plan_of(ball));
+    starter_.start(x, entries.front().row);
     run_.ledger.spend(entries.front().evaluations());
-  }
-
-  // A boundary between two points of a grid is seen by both or by neither, all along it.
-  void check_grid(const DataInfo& data) {
-    if (data.jittered) return;
-    for (std::size_t j = 0; j < data.spacing.size(); ++j) {
-      const double scale = options_.schema.empty() ? 1 : options_.schema[j].scale;
-      if (data.spacing[j] <= options_.ball.radius * scale / 2) continue;
-      warnings_.insert(fmt::format(
-          "the grid's spacing {:.4g} along {} is above half the radius {:.4g}: a boundary along it is "
-          "missed or counted too often (aliasing); a finer grid, or --jitter",
-          data.spacing[j], feature_name(data, j), options_.ball.radius * scale));
-      return;
-    }
   }
 
   void plan(Lane& lane) {
@@ -320,42 +281,42 @@ class Driver {
   enum class Start { begun, waits, skipped };
 
   Start start_row(HeldBlock& held) {
-    const std::span<const double> x(held.block.values.row(held.next), held.block.values.columns());
-    const std::uint64_t number = held.block.number(held.next);
-    RowBall ball(ball_, x, number);
-    if (ball.moved() < x.size()) check_missing(model_.info(), x, number);
-    const VisitPlan plan = plan_of(ball);
-    warn(ball, plan);
-    std::uint64_t limit = plan.limit;
-    const std::size_t points = ball.shape().points();
+    RowStart row = starter_.start(held.row(held.next), held.block.number(held.next));
+    std::uint64_t limit = row.plan.limit;
+    const std::size_t points = row.ball.shape().points();
     if (const std::uint64_t left = run_.ledger.left(); left != Ledger::kUnlimited) {
       std::uint64_t promised = 0;
-      for (const auto& row : active_) promised += row->estimator.cost_left();
-      if (1 + limit * points + promised > left) {
+      for (const auto& active : active_) promised += active->estimator.cost_left();
+      if (row.cost() + promised > left) {
         if (!active_.empty()) return Start::waits;
         limit = left > points ? (left - 1) / points : 0;
-        if (limit < 2 || !plan.shuffled) {
-          // What is left is no sample: the row gets no value, and the evaluations stay for others.
-          GammaRow row;
-          row.row = number;
-          row.moved = ball.moved();
-          row.outcome = Outcome::budget;
-          held.finished[held.next++] = {row};
+        if (limit < 2 || !row.plan.shuffled) {
+          leave_out(held, row.ball);
           return Start::skipped;
         }
       }
     }
     if (idle_.empty()) {
       active_.push_back(std::make_unique<Row>(
-          Row{RowEstimator(std::move(ball), plan, limit, options_, observer_, model_.info().scalar), &held}));
+          Row{RowEstimator(std::move(row.ball), row.plan, limit, options_, observer_, model_.info().scalar),
+              &held}));
     } else {
-      idle_.back()->estimator.restart(std::move(ball), plan, limit);
+      idle_.back()->estimator.restart(std::move(row.ball), row.plan, limit);
       idle_.back()->held = &held;
       active_.push_back(std::move(idle_.back()));
       idle_.pop_back();
     }
     ++held.next;
     return Start::begun;
+  }
+
+  // What is left is no sample: the next row gets no value, and the evaluations stay for others.
+  static void leave_out(HeldBlock& held, const RowBall& ball) {
+    GammaRow row;
+    row.row = ball.row();
+    row.moved = ball.moved();
+    row.outcome = Outcome::budget;
+    held.finished[held.next++] = {row};
   }
 
   static void ask(Row& row, Lane& lane) {
@@ -422,34 +383,22 @@ class Driver {
         continue;
       }
       HeldBlock& held = *row->held;
-      held.finished[held.block.place(row->estimator.ball().row())] = row->estimator.entries(quantiles_);
-      idle_.push_back(std::move(row));
+      finish(row);
       if (&held == &held_.first()) finished_.pass_on(held);  // while the caches have it
     }
     active_.resize(kept);
     while (!held_.empty() && finished_.pass_on(held_.first())) held_.drop_first();
   }
 
+  // Puts the entries of a row that is done where they belong.
+  void finish(std::unique_ptr<Row>& row) {
+    HeldBlock& held = *row->held;
+    held.finished[held.block.place(row->estimator.ball().row())] = row->estimator.entries(quantiles_);
+    idle_.push_back(std::move(row));
+  }
+
   void tell() const {
     if (run_.progress) run_.progress({finished_.rows(), rows_, run_.ledger.spent()});
-  }
-
-  VisitPlan plan_of(const RowBall& ball) const {
-    return ball.moved() == 0 ? VisitPlan{} : plan_visit(ball.shape(), options_);
-  }
-
-  void warn(const RowBall& ball, const VisitPlan& plan) {
-    if (ball.below_resolution(model_.info().scalar)) {
-      warnings_.insert(
-          fmt::format("radius {} is under the resolution of the inputs in {}: points of the ball cannot be "
-                      "told from its centre",
-                      options_.ball.radius, model_.info().scalar == Scalar::float32 ? "float32" : "float64"));
-    }
-    if (!ball.shape().paired && plan.shuffled) {
-      warnings_.insert(
-          "an unpaired sample of the ball measures the gradient more than gamma; take a paired ball, such as "
-          "cross");
-    }
   }
 
   const Model& model_;
@@ -458,6 +407,7 @@ class Driver {
   Run& run_;
   Ball ball_;
   Observer observer_;
+  RowStarter starter_;
   StudentQuantiles quantiles_;
   FinishedRows finished_;
   bool overlapping_ = false;  // waves are asked for by threads of their own
@@ -467,9 +417,8 @@ class Driver {
   std::span<const GammaRow> earlier_{};  // rows of an earlier run that were not read yet
   std::vector<std::unique_ptr<Row>> active_, idle_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<Asker> askers_;  // one a thread; empty: points are asked for one by one
+  std::unique_ptr<WholeBalls> balls_;  // null: points are asked for one by one
   std::optional<std::size_t> rows_;
-  std::set<std::string> warnings_;
 };
 
 }  // namespace

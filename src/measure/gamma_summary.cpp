@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "fingerprint.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 
@@ -104,7 +105,7 @@ void GammaSummariser::add(const std::vector<GammaRow>& entries) {
   }
   if (!first.segment.empty()) add_to_segment(first.segment, row);
   for (const std::uint64_t part : {static_cast<std::uint64_t>(first.row), first.fingerprint}) {
-    counts_.fingerprint = (counts_.fingerprint ^ part) * 1099511628211U;
+    counts_.fingerprint = mix_fingerprint(counts_.fingerprint, part);
   }
   for (const GammaRow& entry : entries) {
     for (const Contribution& part : entry.explain) weights_[part.feature] += std::abs(part.value);

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "fingerprint.hpp"
 #include "harmonia/data/row_source.hpp"
 #include "harmonia/measure/gamma.hpp"
 
@@ -15,23 +19,31 @@ struct HeldBlock {
   std::size_t next = 0;                         ///< the first row that is not started
   std::size_t emitted = 0;                      ///< rows that were passed on
   std::vector<std::vector<GammaRow>> finished;  ///< entries by row, until passed on
+  std::vector<std::uint64_t> fingerprints;      ///< by row; 0: not made yet
 
   std::size_t rows() const { return block.values.rows(); }
+  std::span<const double> row(std::size_t i) const { return {block.values.row(i), block.values.columns()}; }
+  /// Makes those of so many rows.
+  void make_fingerprints(std::size_t first, std::size_t count) {
+    harmonia::fingerprints(std::as_const(block.values).view().slice(first, count),
+                           std::span(fingerprints).subspan(first, count));
+  }
 };
 
 /// Blocks in the data's order, from the first one that has a row under way. They stay where they are, since
 /// balls refer to their rows; memory of those that are done is used again.
 class HeldBlocks {
  public:
-  /// Reads another block; null if there is none.
-  HeldBlock* read(RowSource& data) {
+  /// Reads another block, of `most` rows at most; null if there is none.
+  HeldBlock* read(RowSource& data, std::size_t most) {
     HeldBlock& held = blocks_.emplace_back(std::move(spare_));
-    if (!data.read(held.block, rows_per_block(data.info().inputs))) {
+    if (!data.read(held.block, std::min(most, rows_per_block(data.info().inputs)))) {
       spare_ = std::move(blocks_.back());
       blocks_.pop_back();
       return nullptr;
     }
     held.finished.assign(held.rows(), {});
+    held.fingerprints.assign(held.rows(), 0);
     held.next = held.emitted = 0;
     return &held;
   }

@@ -153,15 +153,9 @@ void RowEstimator::take(const PointRequest& request, MatrixView<const double> an
     ++i;
   }
   const std::size_t points = ball_.shape().points();
-  if (column_ && !plan_.shuffled && options_->explain == 0) {
-    // The usual case, where the sum of one column is all that is asked for.
-    const double centre = centre_[0];
-    for (std::uint64_t u = 0; u < request.count; ++u) {
-      double unit = 0;
-      for (std::size_t p = 0; p < points; ++p, ++i)
-        unit += ball_.weight(p) * (answers.row(i)[*column_] - centre);
-      sums_[0].all.add(unit);
-    }
+  if (only_column()) {
+    for (std::uint64_t u = 0; u < request.count; ++u, i += points)
+      sums_[0].all.add(column_value(answers.slice(i, points)));
     done_ += request.count;
     return;
   }
@@ -176,6 +170,10 @@ void RowEstimator::take(const BallAnswer& answer) {
   if (!answer.sums.empty()) {
     for (std::size_t j = 0; j < sums_.size(); ++j) sums_[j].all.add(answer.sums[column_ ? *column_ : j]);
     done_ = limit_;
+    return;
+  }
+  if (only_column()) {
+    take_column(answer);
     return;
   }
   const std::size_t points = ball_.shape().points(), outputs = answer.centre.size();
@@ -205,6 +203,39 @@ void RowEstimator::take(const BallAnswer& answer) {
   if (vertices == 0) return;
   value(answer.last, 0);
   add_unit(limit_ - 1);
+}
+
+// The usual case: the cost is that of the units which are answered otherwise than the base.
+void RowEstimator::take_column(const BallAnswer& answer) {
+  const std::size_t points = ball_.shape().points(), outputs = answer.centre.size();
+  const auto value = [&](const std::vector<double>& answers, std::size_t unit) {
+    return column_value({answers.data() + unit * points * outputs, points, outputs});
+  };
+  CompensatedSum sum = sums_[0].all;
+  const std::uint64_t vertices = answer.last.empty() ? 0 : 1, units = limit_ - vertices;
+  const double still = answer.units.size() < units ? value(answer.base, 0) : 0;
+  std::uint64_t unit = 0;
+  const auto stand_still = [&](std::uint64_t end) {
+    if (still != 0)  // a sum does not change by a zero
+      for (; unit < end; ++unit) sum.add(still);
+  };
+  for (std::size_t c = 0; c < answer.units.size(); ++c) {
+    stand_still(answer.units[c]);
+    sum.add(value(answer.changed, c));
+    unit = answer.units[c] + 1;
+  }
+  stand_still(units);
+  if (vertices > 0) sum.add(value(answer.last, 0));
+  sums_[0].all = sum;
+  done_ = limit_;
+}
+
+// What the points of a unit come to, in the column that is all that is taken from an answer.
+double RowEstimator::column_value(MatrixView<const double> answers) const {
+  double unit = 0;
+  for (std::size_t p = 0; p < answers.rows; ++p)
+    unit += ball_.weight(p) * (answers.row(p)[*column_] - centre_[0]);
+  return unit;
 }
 
 // What the points of a unit come to.

@@ -83,6 +83,10 @@ class RowEstimator {
   void visit(const VisitPlan& plan, std::uint64_t limit);
   void shuffle_to(std::uint64_t count);
   void take_centre(std::span<const double> outputs);
+  // The sum of one column is all that is asked for.
+  bool only_column() const { return column_ && !plan_.shuffled && options_->explain == 0; }
+  void take_column(const BallAnswer& answer);
+  double column_value(MatrixView<const double> answers) const;
   void value_unit(MatrixView<const double> answers);
   void add_unit(std::uint64_t unit);
   void note(Sums& sums, std::uint64_t unit, double value) const;

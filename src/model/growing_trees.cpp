@@ -25,14 +25,12 @@ auto fields(const Feature& feature) {
 // What is kept of a row.
 struct KeptRow {
   std::vector<double> x;
-  std::size_t trees = 0;       // that are in the sums
-  std::size_t rounding = 0;    // Growth::rounding of the sums
-  std::vector<int> exponents;  // their fixed point
+  std::size_t trees = 0;     // that are in the sums
+  std::size_t rounding = 0;  // Growth::rounding of the sums
+  std::size_t scale = 0;     // the number of their scale
   BallSums sums;
 
-  std::size_t bytes() const {
-    return x.capacity() * sizeof(double) + exponents.capacity() * sizeof(int) + sums.bytes();
-  }
+  std::size_t bytes() const { return x.capacity() * sizeof(double) + sums.bytes(); }
   bool is_of(std::span<const double> row) const {
     return x.size() == row.size() && std::memcmp(x.data(), row.data(), row.size_bytes()) == 0;
   }
@@ -100,7 +98,7 @@ class Growth {
     trees_.append(more, options_.name);
     // Sums become those of a coarser scale by a shift unless their leaves were rounded, or would be now.
     const std::vector<int> coarser = grown.exponents();
-    if (coarser != exponents_ && !scales_.exact(coarser)) ++rounding_;
+    if (coarser != exponents() && !scales_.exact(coarser)) ++rounding_;
     scales_ = std::move(grown);
     parts_.clear();
     set_scales();
@@ -114,7 +112,7 @@ class Growth {
   const PreparedTrees& part(std::size_t first) const {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<PreparedTrees>& found = parts_[first];
-    if (!found) found = std::make_unique<PreparedTrees>(trees_.ensemble(), options_, exponents_, first);
+    if (!found) found = std::make_unique<PreparedTrees>(trees_.ensemble(), options_, exponents(), first);
     return *found;
   }
 
@@ -124,25 +122,29 @@ class Growth {
       row = {};
       row.x.assign(x.begin(), x.end());
       row.rounding = rounding_;
-    } else if (row.exponents != exponents_) {
-      std::vector<int> shifts;
-      for (std::size_t k = 0; k < exponents_.size(); ++k) shifts.push_back(row.exponents[k] - exponents_[k]);
+    } else if (row.scale != scale()) {
+      std::vector<int> shifts = exponents_[row.scale];
+      for (std::size_t k = 0; k < shifts.size(); ++k) shifts[k] -= exponents()[k];
       row.sums.shift(shifts);
     }
-    row.exponents = exponents_;
+    row.scale = scale();
   }
 
  private:
+  std::size_t scale() const { return exponents_.size() - 1; }
+  const std::vector<int>& exponents() const { return exponents_.back(); }
+
   void set_scales() {
-    exponents_ = scales_.exponents();
+    std::vector<int> now = scales_.exponents();
+    if (exponents_.empty() || now != exponents()) exponents_.push_back(std::move(now));
     const TreeEnsemble& all = trees_.ensemble();
-    answers_ = {all.base, units_of(exponents_), all.factor, options_.margin ? TreeLink{} : all.link};
+    answers_ = {all.base, units_of(exponents()), all.factor, options_.margin ? TreeLink{} : all.link};
   }
 
   TreeModelOptions options_;
   TreeAppender trees_;
   LeafScales scales_;
-  std::vector<int> exponents_;
+  std::vector<std::vector<int>> exponents_;  // of the fixed point, at every scale so far
   TreeAnswers answers_;
   std::size_t rounding_ = 0;  // how often sums could not be brought to another scale
   mutable std::mutex mutex_;
@@ -175,7 +177,7 @@ class GrowingAsker final : public BallAsker {
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
       answers[i].refused = row(i).trees < growth_.size();
-      if (!answers[i].refused) answerer_.answer(*rows[i], row(i).sums.view(), answers[i]);
+      if (!answers[i].refused) answerer_.answer(*rows[i], row(i).sums.view(numbers_), answers[i]);
       if (found_[i] != nullptr) kept_->account(*found_[i], bytes_[i]);
     }
   }
@@ -205,7 +207,7 @@ class GrowingAsker final : public BallAsker {
   std::map<std::size_t, std::unique_ptr<TreeBallWalker>> walkers_;  // by their first tree
   std::vector<KeptRow*> found_;
   std::vector<KeptRow> walked_in_full_;  // those that there is no room for
-  std::vector<std::size_t> bytes_, order_;
+  std::vector<std::size_t> bytes_, order_, numbers_;
   std::vector<const RowBall*> balls_;
 };
 

@@ -161,7 +161,7 @@ std::vector<std::size_t> TreeCells::odd_cells(std::size_t axis) const {
   return found;
 }
 
-double TreeCells::rows_that_pay() const {
+std::uint64_t TreeCells::rows_that_pay() const {
   double leaves = 0, trees = 0;
   for (const TreePack& pack : trees_.packs) {
     trees += static_cast<double>(pack.view.count);
@@ -171,13 +171,14 @@ double TreeCells::rows_that_pay() const {
       kMarginCost * static_cast<double>(answers_.margins()) + kOutputCost * static_cast<double>(outputs_);
   const auto walked =
       static_cast<double>(odd_cells(0).size() * axes_[1].cells() + odd_cells(1).size() * axes_[0].cells());
-  return walked + (kLeafCost * leaves + each * static_cast<double>(cells())) / (kTreeCost * trees);
+  const double made = (kLeafCost * leaves + each * static_cast<double>(cells())) / (kTreeCost * trees);
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(walked + made)));
 }
 
 bool TreeCells::evaluate(RowsView x, MutableRowsView y, const Walk& walk) {
   if (!made_.load(std::memory_order_acquire)) {
     const std::uint64_t asked = asked_.fetch_add(x.rows(), std::memory_order_relaxed) + x.rows();
-    if (static_cast<double>(asked) < pays_ || begun_.exchange(true, std::memory_order_relaxed)) return false;
+    if (asked < pays_ || begun_.exchange(true, std::memory_order_relaxed)) return false;
     make(walk);
     made_.store(true, std::memory_order_release);
   }

@@ -61,6 +61,8 @@ class TreeCells {
   /// asks for the row from which on a table pays makes it, by `walk` where values are missing; others do not
   /// wait for it. Safe to call from several threads.
   bool evaluate(RowsView x, MutableRowsView y, const Walk& walk);
+  /// The rows that have to be asked for before a table is made.
+  std::uint64_t pays() const { return pays_; }
 
  private:
   TreeCells(const PackedEnsemble& trees, const TreeRowsMaker& rows, std::size_t block,
@@ -71,7 +73,7 @@ class TreeCells {
   std::size_t axis_of(const PackedTrees& trees, std::size_t slot) const;
   /// The cells of an axis where a rule may make another value of what is there.
   std::vector<std::size_t> odd_cells(std::size_t axis) const;
-  double rows_that_pay() const;
+  std::uint64_t rows_that_pay() const;
   void make(const Walk& walk);
   template <class T>
   void look_up(const MatrixView<const T>& x, const MutableRowsView& y) const;
@@ -87,7 +89,7 @@ class TreeCells {
   Scalar scalar_;
   std::array<CellAxis, 2> axes_;  // the second has no bounds if the ensemble looks at one column
   std::array<bool, 2> zero_is_missing_{};
-  double pays_ = 0;  // rows
+  std::uint64_t pays_ = 0;  // rows
 
   std::atomic<std::uint64_t> asked_ = 0;
   std::atomic<bool> begun_ = false, made_ = false;

@@ -78,10 +78,13 @@ void apply_link(const TreeLink& link, std::span<const double> margins, std::span
 void TreeAnswers::answer(const std::int64_t* sums, std::size_t stride, std::size_t next, std::size_t rows,
                          std::vector<double>& room, std::span<double> out) const {
   const bool plain = link.kind == Kind::identity && !link.complement;
-  if (plain && margins() == 1) {
+  const bool probability = link.kind == Kind::logistic && !link.complement;
+  if (margins() == 1 && (plain || probability)) {  // as most boosters
     const double first = base[0], one = unit[0];
-    for (std::size_t i = 0; i < rows; ++i)
-      out[i] = first + factor * (static_cast<double>(sums[i * next]) * one);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double margin = first + factor * (static_cast<double>(sums[i * next]) * one);
+      out[i] = plain ? margin : logistic(link.parameter * margin);
+    }
     return;
   }
   room.resize(margins());

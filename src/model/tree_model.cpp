@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "harmonia/model/tree_ensemble.hpp"
 #include "tree_cells.hpp"
 #include "tree_prepared.hpp"
@@ -19,7 +21,7 @@ class TreeModel final : public Model {
         fast_path_(options.fast_path) {
     if (fast_path_ && options.cells)
       cells_ = TreeCells::find(trees_.trees, trees_.rows, trees_.kernel.block, trees_.answers, info_);
-    if (cells_) info_.fast_path = "cells";
+    if (cells_) info_.fast_path = fmt::format("cells from {} points on", cells_->pays());
   }
 
   const ModelInfo& info() const override { return info_; }

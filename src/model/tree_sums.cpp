@@ -4,32 +4,19 @@
 #include <cassert>
 
 namespace harmonia {
-namespace {
-
-void add_all(const std::int64_t* from, std::vector<std::int64_t>& to) {
-  for (std::int64_t& sum : to) sum += *from++;
-}
-
-template <class T>
-std::size_t bytes_of(const std::vector<T>& part) {
-  return part.capacity() * sizeof(T);
-}
-
-}  // namespace
 
 void BallSums::add(const BallSumsView& more) {
-  if (centre_.empty()) {
+  if (sums_.empty()) {
     margins_ = more.margins;
     own_points_ = more.own_points;
     last_points_ = more.last_points;
-    centre_.resize(margins_);
-    base_.resize(own_points_ * margins_);
-    last_.resize(last_points_ * margins_);
+    sums_.resize(own(0));
   }
   assert(margins_ == more.margins && own_points_ == more.own_points && last_points_ == more.last_points);
-  for (std::size_t k = 0; k < margins_; ++k) centre_[k] += more.centre[k * more.stride];
-  add_all(more.base, base_);
-  add_all(more.last, last_);
+  std::int64_t* sum = sums_.data();
+  for (std::size_t k = 0; k < margins_; ++k) *sum++ += more.centre[k * more.stride];
+  for (std::size_t at = 0; at < own_points_ * margins_; ++at) *sum++ += more.base[at];
+  for (std::size_t at = 0; at < last_points_ * margins_; ++at) *sum++ += more.last[at];
 
   // Columns that are new are put between the others, from the last on.
   const std::size_t each = own_points_ * margins_;
@@ -41,53 +28,51 @@ void BallSums::add(const BallSumsView& more) {
   }
   std::size_t to = old + fresh;
   columns_.resize(to);
-  own_.resize(to * each);
+  sums_.resize(own(to));
   for (std::size_t i = more.told.size(); i-- > 0;) {
     const std::uint32_t column = more.columns[more.told[i]];
     const auto move_down = [&] {
       --old;
       if (--to == old) return;
       columns_[to] = columns_[old];
-      std::copy_n(own_.begin() + static_cast<std::ptrdiff_t>(old * each), each,
-                  own_.begin() + static_cast<std::ptrdiff_t>(to * each));
+      std::copy_n(sums_.data() + own(old), each, sums_.data() + own(to));
     };
     while (old > 0 && columns_[old - 1] > column) move_down();
+    std::int64_t* place = sums_.data() + own(to - 1);
     if (old > 0 && columns_[old - 1] == column) {
       move_down();
     } else {
       columns_[--to] = column;
-      std::fill_n(own_.begin() + static_cast<std::ptrdiff_t>(to * each), each, 0);
+      std::fill_n(place, each, 0);
     }
     const std::int64_t* const from = more.own + more.told[i] * each;
-    for (std::size_t j = 0; j < each; ++j) own_[to * each + j] += from[j];
+    for (std::size_t j = 0; j < each; ++j) place[j] += from[j];
   }
-  for (std::size_t i = told_.size(); i < columns_.size(); ++i) told_.push_back(i);
 }
 
 void BallSums::shift(std::span<const int> shifts) {
-  for (auto* part : {&centre_, &base_, &last_, &own_}) {
-    for (std::size_t i = 0; i < part->size(); ++i) {
-      const int by = std::min(shifts[i % margins_], 63);  // a sum that is left after more is 0
-      if (by > 0) (*part)[i] >>= by;
-    }
+  for (std::size_t k = 0; k < margins_; ++k) {
+    const int by = std::min(shifts[k], 63);  // a sum that is left after more is 0
+    if (by <= 0) continue;
+    for (std::size_t at = k; at < sums_.size(); at += margins_) sums_[at] >>= by;
   }
 }
 
-BallSumsView BallSums::view() const {
+BallSumsView BallSums::view(std::vector<std::size_t>& numbers) const {
+  for (std::size_t i = numbers.size(); i < columns_.size(); ++i) numbers.push_back(i);
   return {.margins = margins_,
           .own_points = own_points_,
           .last_points = last_points_,
-          .centre = centre_.data(),
-          .base = base_.data(),
-          .last = last_.data(),
-          .own = own_.data(),
+          .centre = sums_.data(),
+          .base = sums_.data() + margins_,
+          .last = sums_.data() + (1 + own_points_) * margins_,
+          .own = sums_.data() + own(0),
           .columns = columns_.data(),
-          .told = told_};
+          .told = std::span(numbers).first(columns_.size())};
 }
 
 std::size_t BallSums::bytes() const {
-  return sizeof *this + bytes_of(centre_) + bytes_of(base_) + bytes_of(last_) + bytes_of(own_) +
-         bytes_of(columns_) + bytes_of(told_);
+  return sizeof *this + sums_.capacity() * sizeof(std::int64_t) + columns_.capacity() * sizeof(std::uint32_t);
 }
 
 // Answers the sums in taken_, one point after another.
@@ -96,12 +81,14 @@ void BallAnswerer::answer_taken(std::span<double> out) {
   answers_.answer(taken_.data(), 1, margins, taken_.size() / margins, room_, out);
 }
 
-// Answers so many points that have more than the row by `more`.
-void BallAnswerer::answer_more(const BallSumsView& sums, const std::int64_t* more, std::span<double> out) {
-  taken_.resize(out.size() / outputs_ * sums.margins);
-  for (std::size_t at = 0; at < taken_.size(); ++at)
-    taken_[at] = sums.centre[at % sums.margins * sums.stride] + more[at];
-  answer_taken(out);
+// The sums of so many points that have more than the row by `more`.
+void BallAnswerer::add_centre(const BallSumsView& sums, const std::int64_t* more, std::size_t points,
+                              std::vector<std::int64_t>& to) {
+  to.resize(points * sums.margins);
+  std::int64_t* place = to.data();
+  for (std::size_t p = 0; p < points; ++p) {
+    for (std::size_t k = 0; k < sums.margins; ++k) *place++ = sums.centre[k * sums.stride] + *more++;
+  }
 }
 
 void BallAnswerer::answer(const RowBall& ball, const BallSumsView& sums, BallAnswer& answer) {
@@ -114,19 +101,20 @@ void BallAnswerer::answer(const RowBall& ball, const BallSumsView& sums, BallAns
   answer.base.resize(points * outputs_);
   answer.last.resize(sums.last_points * outputs_);
   if (ball.moved() == 0) return;
-  answer_more(sums, sums.base, answer.base);
-  answer_more(sums, sums.last, answer.last);
+  add_centre(sums, sums.base, points, taken_);
+  answer_taken(answer.base);
+  add_centre(sums, sums.last, sums.last_points, taken_);
+  answer_taken(answer.last);
   const std::size_t units = sums.own_points / points;  // of one feature: one or (one-hot) two
   answer.units.reserve(sums.told.size() * units);
-  base_.resize(each);
-  for (std::size_t at = 0; at < each; ++at)
-    base_[at] = sums.centre[at % sums.margins * sums.stride] + sums.base[at];
+  add_centre(sums, sums.base, sums.own_points, base_);
   taken_.resize(sums.told.size() * each);
   std::int64_t* taken = taken_.data();
+  const bool moves_all = ball.moved() == ball.x().size();
   std::uint64_t feature = 0;
   for (const std::size_t told : sums.told) {
     const std::size_t column = sums.columns[told];
-    if (ball.moved() == ball.x().size()) {
+    if (moves_all) {
       feature = column;
     } else {
       while (ball.column(feature) != column) ++feature;

@@ -32,16 +32,20 @@ class BallSums {
   void add(const BallSumsView& more);
   /// Divides the sums of margin k by 2^shifts[k], which has to leave no remainder.
   void shift(std::span<const int> shifts);
-  /// Good until the sums change.
-  BallSumsView view() const;
+  /// Good until the sums or the numbers change, which are 0, 1, 2 …, and made longer if there are too few.
+  BallSumsView view(std::vector<std::size_t>& numbers) const;
   /// Memory that it takes.
   std::size_t bytes() const;
 
  private:
+  // Where the points of the column at a place begin, behind the row, the bases and the last vertex.
+  std::size_t own(std::size_t place) const {
+    return (1 + own_points_ + last_points_ + place * own_points_) * margins_;
+  }
+
   std::size_t margins_ = 0, own_points_ = 0, last_points_ = 0;
-  std::vector<std::int64_t> centre_, base_, last_, own_;
+  std::vector<std::int64_t> sums_;
   std::vector<std::uint32_t> columns_;  // ascending
-  std::vector<std::size_t> told_;       // all of them
 };
 
 /// From sums of leaves to what a model answers. Not safe to call from several threads.
@@ -53,7 +57,8 @@ class BallAnswerer {
   void answer(const RowBall& ball, const BallSumsView& sums, BallAnswer& answer);
 
  private:
-  void answer_more(const BallSumsView& sums, const std::int64_t* more, std::span<double> out);
+  static void add_centre(const BallSumsView& sums, const std::int64_t* more, std::size_t points,
+                         std::vector<std::int64_t>& to);
   void answer_taken(std::span<double> out);
 
   const TreeAnswers& answers_;

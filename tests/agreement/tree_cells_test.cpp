@@ -5,10 +5,12 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "../../src/model/tree_cells.hpp"
+#include "../../src/model/tree_prepared.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
 #include "support/random_trees.hpp"
 
@@ -57,7 +59,7 @@ Matrix<T> rows_for(const TreeEnsemble& ensemble, std::size_t count, std::uint64_
 template <class T>
 void expect_same_answers(const TreeEnsemble& ensemble, std::uint64_t seed) {
   const auto fast = model_of(ensemble, true), slow = model_of(ensemble, false);
-  ASSERT_EQ(fast->info().fast_path, "cells");
+  ASSERT_TRUE(fast->info().fast_path.starts_with("cells from ")) << fast->info().fast_path;
   ASSERT_EQ(slow->info().fast_path, "");
   ASSERT_EQ(fast->ball_path(), nullptr);
   const std::size_t outputs = fast->info().outputs;
@@ -99,6 +101,28 @@ TEST(TreeCells, EveryRowIsAsTheTreesAnswerIt) {
       }
     }
   }
+}
+
+// What a model says of its table is what happens: trees are walked until so many points were asked for.
+TEST(TreeCells, ATableIsMadeAtTheNumberOfPointsThatIsSaid) {
+  const TreeEnsemble ensemble = random_trees({.columns = 2, .trees = 40, .seed = 9});
+  const TreeModelOptions options{.name = "random", .kind = "xgboost", .sha256 = "", .simd = best_simd()};
+  LeafScales scales(ensemble.margins());
+  scales.add(ensemble);
+  const PreparedTrees trees(ensemble, options, scales.exponents());
+  const auto cells = TreeCells::find(trees.trees, trees.rows, trees.kernel.block, trees.answers,
+                                     tree_model_info(ensemble, options));
+  ASSERT_NE(cells, nullptr);
+  const auto model = make_tree_model(ensemble, options);
+  EXPECT_EQ(model->info().fast_path, "cells from " + std::to_string(cells->pays()) + " points on");
+  ASSERT_GT(cells->pays(), 2U);
+  const Matrix<float> x = rows_for<float>(ensemble, cells->pays() - 1, 10);
+  Matrix<double> y(x.rows(), 1), walked(1, 1);
+  const auto walk = [&](RowsView rows, MutableRowsView answers) { trees.evaluate(rows, answers); };
+  EXPECT_FALSE(cells->evaluate(x.view(), y.view(), walk));
+  ASSERT_TRUE(cells->evaluate(x.view().slice(0, 1), y.view().slice(0, 1), walk));
+  trees.evaluate(x.view().slice(0, 1), walked.view());
+  EXPECT_EQ(y.row(0)[0], walked.row(0)[0]);
 }
 
 TEST(TreeCells, LinksAreThoseOfRows) {

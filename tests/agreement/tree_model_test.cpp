@@ -11,6 +11,7 @@
 namespace harmonia {
 namespace {
 
+using testing::paths;
 using testing::random_trees;
 using testing::RandomTrees;
 
@@ -48,13 +49,6 @@ double margin_of(const TreeEnsemble& e, const T* row, std::size_t k) {
     sum += e.leaves[static_cast<std::size_t>(~at) * e.leaf_width + (e.leaf_width == 1 ? 0 : k)];
   }
   return static_cast<double>(e.base[k] + e.factor * sum);
-}
-
-std::vector<Simd> paths() {
-  std::vector<Simd> all{Simd::scalar};
-  if (best_simd() != Simd::scalar) all.push_back(Simd::avx2);
-  if (best_simd() == Simd::avx512) all.push_back(Simd::avx512);
-  return all;
 }
 
 template <class T>

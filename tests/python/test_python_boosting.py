@@ -141,6 +141,46 @@ def test_xgboost_stops_early(measured):
     expect_equal(measured, watch.history, list(range(rounds)))
 
 
+class SpoilRows(xgboost.callback.TrainingCallback):
+    """Changes a data frame in place after the first round."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def after_iteration(self, model, epoch, evals_log):
+        self.frame["a"] = 5.0
+        return False
+
+
+def test_rows_are_read_when_a_training_begins():
+    matrix = xgboost.DMatrix(FRAME.drop(columns="kind"), Y)
+    rows = FRAME.drop(columns="kind")[WATCHED].copy()
+    watch = GammaCallback(rows, 0.1)
+    as_it_was = hm.gamma(xgboost.train(BINARY, matrix, 4), rows, 0.1).summary.mean
+    xgboost.train(BINARY, matrix, 4, callbacks=[watch, SpoilRows(rows)])
+    assert watch.history["gamma"][-1] == as_it_was
+    booster = xgboost.train(BINARY, matrix, 4, callbacks=[watch])
+    assert watch.history["gamma"][-1] == hm.gamma(booster, rows, 0.1).summary.mean != as_it_was
+
+
+def test_a_measurement_that_fails_leaves_nothing_half_read():
+    rows = RNG.normal(size=(5000, 2))  # more than one block of them
+    watch = _training.Watch(rows, 0.1, 1, False, 1, 0.0, {"batch": 100})
+    calls = []
+
+    def fails(batch):
+        calls.append(len(batch))
+        if len(calls) == 5:
+            raise RuntimeError("no more")
+        return (batch**2).sum(axis=1)
+
+    with pytest.raises(RuntimeError, match="no more"):
+        watch.measure(fails, 0, 0.0)
+    watch.measure(fails, 1, 0.0)
+    assert watch.history["round"] == [1]
+    assert watch.latest == hm.gamma(fails, rows, 0.1, batch=100).summary.mean
+
+
 def test_a_callback_may_watch_two_trainings(measured):
     watch = GammaCallback(X[WATCHED], 0.1)
     train_xgboost(watch, BINARY, 3)

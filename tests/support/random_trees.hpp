@@ -8,6 +8,14 @@
 
 namespace harmonia::testing {
 
+/// The instruction sets that this machine can walk trees with.
+inline std::vector<Simd> paths() {
+  std::vector<Simd> all{Simd::scalar};
+  if (best_simd() != Simd::scalar) all.push_back(Simd::avx2);
+  if (best_simd() == Simd::avx512) all.push_back(Simd::avx512);
+  return all;
+}
+
 /// What random trees look like.
 struct RandomTrees {
   std::size_t columns = 5;

@@ -14,6 +14,7 @@
 #include "harmonia/ball/ball.hpp"
 #include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
+#include "support/random_trees.hpp"
 
 namespace harmonia::testing {
 
@@ -21,14 +22,6 @@ inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 inline constexpr BallKind kKinds[] = {BallKind::cross, BallKind::one_hot, BallKind::simplex,
                                       BallKind::anti_simplex, BallKind::simplex_pairs};
 inline constexpr double kRadii[] = {1e-6, 0.003, 0.1, 1, 10};
-
-/// The kernels that this processor has.
-inline std::vector<Simd> paths() {
-  std::vector<Simd> all{Simd::scalar};
-  if (best_simd() != Simd::scalar) all.push_back(Simd::avx2);
-  if (best_simd() == Simd::avx512) all.push_back(Simd::avx512);
-  return all;
-}
 
 /// Rows in and around [0, 1], some values missing, many on a threshold or exactly a radius beside one.
 inline Matrix<double> rows_near(const TreeEnsemble& ensemble, std::size_t count, double missing,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "harmonia/core/rows.hpp"
-#include "harmonia/core/statistics.hpp"
 #include "harmonia/data/row_source.hpp"
 #include "harmonia/data/schema.hpp"
 
@@ -16,9 +16,10 @@ namespace harmonia {
 
 /// Spread of one column; missing values are left out.
 struct ColumnSpread {
-  Moments moments;
+  std::size_t count = 0;
+  double mean = 0, variance = 0;  ///< the latter unbiased; 0 for fewer than two numbers
   double least = 0, largest = 0;
-  void add(double value);
+  double deviation() const { return std::sqrt(variance); }
 };
 
 /// No limit on the rows to read.
