@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Optional, Sequence
 
 from . import _native
@@ -11,7 +12,8 @@ class GrowingBooster:
     """A booster in training, as harmonia.gamma takes it: the library's own evaluator, which the new trees are added to.
 
     The evaluator keeps what it knows of the rows that it was measured at, so that a measurement costs what the new trees
-    cost; the numbers are those of the booster measured anew, to the bit. A copy of it begins anew.
+    cost; the numbers are those of the booster measured anew, to the bit. The last round that is known is read again with
+    the new ones: if it is not what it was, all is read anew. A copy of it begins anew.
     """
 
     def __init__(self, library: str, margin: bool) -> None:
@@ -24,10 +26,22 @@ class GrowingBooster:
 
     def forget(self) -> None:
         """Lets go of everything, for another training."""
-        self.booster: Any = None
+        self._booster: Optional[weakref.ref[Any]] = None
         self.model: Optional[_native.GrowingModel] = None
         self.categories: Optional[dict[int, Sequence[Any]]] = None  # of XGBoost, by column: slices do not have them
         self._rounds = 0
+
+    @property
+    def booster(self) -> Any:
+        """The one that is read; None if there is none any more."""
+        return None if self._booster is None else self._booster()
+
+    def ended(self) -> bool:
+        """Whether the training is known to be over; LightGBM lets go of the training rows then, or says which round was best."""
+        booster = self.booster
+        if booster is None or self.library != "lightgbm":
+            return booster is None
+        return booster.best_iteration > 0 or getattr(booster, "train_set", None) is None
 
     def look(self, booster: Any) -> Any:
         """What to measure for the booster as it is now: this, or the booster itself if it cannot be read in parts."""
@@ -35,7 +49,7 @@ class GrowingBooster:
             return booster
         if booster is not self.booster:
             self.forget()
-        self.booster = booster
+        self._booster = weakref.ref(booster, _forgets(weakref.ref(self)))
         try:
             read = self._read_on() or self._read_anew()
         except Exception:  # whatever a library refuses to give in parts: as a whole it is measured, or says what is wrong
@@ -48,15 +62,14 @@ class GrowingBooster:
         """Adds what is new; false if what is known is not the beginning of the booster."""
         if self.model is None:
             return False
-        rounds = self._count()
-        if rounds > self._rounds:
-            part = self._part(self._rounds, rounds)
-            if part is None:
-                return False
-            self.model.add(part)
-        same = rounds >= self._rounds
+        rounds, known = self._count(), min(self._rounds, 1)
+        if rounds < self._rounds:
+            return False
+        part = self._part(self._rounds - known, rounds)
+        if part is None or not self.model.add(part, known * self.model.trees // max(self._rounds, 1)):
+            return False
         self._rounds = rounds
-        return same
+        return True
 
     def _read_anew(self) -> bool:
         rounds = self._count()
@@ -79,3 +92,14 @@ class GrowingBooster:
         if "\n[boosting: gbdt]\n" not in text or "\nis_linear=1" in text:
             return None
         return bytes(text, "utf-8")
+
+
+def _forgets(growing: "weakref.ref[GrowingBooster]") -> Any:
+    """What lets go of everything when the booster is gone, and keeps nothing alive itself."""
+
+    def forget(_: Any) -> None:
+        found = growing()
+        if found is not None:
+            found.forget()
+
+    return forget

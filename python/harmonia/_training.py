@@ -69,6 +69,11 @@ class Watch:
         if self._growing is not None:
             self._growing.forget()
 
+    def finish_if_ended(self) -> None:
+        """The same, if nobody said that the training was over, and it is."""
+        if self._growing is not None and self._growing.ended():
+            self.finish()
+
     def due(self, round: int) -> bool:
         return round % self.period == 0
 
@@ -80,6 +85,8 @@ class Watch:
         except BaseException:  # the rows may be half read
             self._rows.forget()
             raise
+        if self._growing is None:  # nobody says when such a training ends
+            self._rows.forget()
         self.radius = result.radius  # one that was found from the rows stays for all rounds
         summary = result.summary
         self.latest = summary.mean
@@ -110,11 +117,13 @@ class Watched:
     @property
     def history(self) -> dict[str, list[float]]:
         """Lists "round", "gamma", "low", "high" and "loss", an entry a measurement."""
+        self._watch.finish_if_ended()
         return self._watch.history
 
     @property
     def stopped(self) -> Optional[int]:
         """The round that gamma stopped the training at; None: it did not."""
+        self._watch.finish_if_ended()
         return self._watch.stopped
 
 

@@ -63,7 +63,8 @@ def gamma_callback(
 
     A measurement reads and walks the trees that are new since the last one, and gives what harmonia.gamma(booster, X, …)
     gives, to the bit. dart and random forests, whose old trees change or are averaged, are read in full every time.
-    The rows are read when a training begins, and have to stay as they are until it ends.
+    The last round is read again with the new ones: one that was taken back or changed is noticed, a change of an older
+    tree alone (by another callback) is not. The rows are read when a training begins, and have to stay as they are.
 
     The mean appears in LightGBM's own log as the training set's metric "gamma" (early_stopping does not look at those;
     rounds between two measurements repeat the last; not if there is no valid set), and with its interval and the

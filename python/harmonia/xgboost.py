@@ -20,7 +20,8 @@ class GammaCallback(Watched, _xgb.callback.TrainingCallback):
 
     A measurement reads and walks the trees that are new since the last one, and gives what harmonia.gamma(booster, X, …)
     gives, to the bit. dart, whose old trees change, is read in full every time.
-    The rows are read when a training begins, and have to stay as they are until it ends.
+    The last round is read again with the new ones: one that was taken back or changed is noticed, a change of an older
+    tree alone (by another callback) is not. The rows are read when a training begins, and have to stay as they are.
 
     The mean is entered in XGBoost's own log as data "gamma", metric "mean" (before the others, so that EarlyStopping's
     choice of the last stays what it was; rounds between two measurements repeat the last; not if there is no evaluation

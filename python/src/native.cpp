@@ -126,9 +126,17 @@ PythonGrowingModel growing_model(const nb::bytes& file, const std::string& kind,
   return made;
 }
 
-void add_trees(PythonGrowingModel& model, const nb::bytes& file) {
+// False if the first `known` trees of the file are not the last of the model: then none is added.
+bool add_trees(PythonGrowingModel& model, const nb::bytes& file, std::size_t known) {
   const ModelInfo& info = model.trees->info();
-  model.trees->add(read_trees(file, info.kind, info.name));
+  TreeEnsemble more = read_trees(file, info.kind, info.name);
+  if (known > more.trees.size()) return false;
+  TreeEnsemble last = more;
+  last.trees.resize(known);
+  if (known > 0 && !model.trees->ends_with(last)) return false;
+  more.trees.erase(more.trees.begin(), more.trees.begin() + static_cast<std::ptrdiff_t>(known));
+  if (!more.trees.empty()) model.trees->add(more);
+  return true;
 }
 
 nb::object evaluate(const PythonModel& model, const RowsArray& rows) {
@@ -167,7 +175,8 @@ void bind_model(nb::module_& m) {
         "images"_a);
   m.def("tree_model", &tree_model, "file"_a, "kind"_a, "name"_a, "margin"_a, "complement"_a, "classes"_a);
   nb::class_<PythonGrowingModel, PythonModel>(m, "GrowingModel", "Trees that more are added to.")
-      .def("add", &add_trees, "file"_a);
+      .def("add", &add_trees, "file"_a, "known"_a)
+      .def_prop_ro("trees", [](const PythonGrowingModel& self) { return self.trees->size(); });
   m.def("growing_model", &growing_model, "file"_a, "kind"_a, "name"_a, "margin"_a);
   m.def(
       "open_model",

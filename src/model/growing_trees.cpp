@@ -105,6 +105,7 @@ class Growth {
   }
 
   std::size_t size() const { return trees_.ensemble().trees.size(); }
+  bool ends_with(const TreeEnsemble& last) const { return trees_.ends_with(last); }
   const TreeAnswers& answers() const { return answers_; }
 
   // The trees from number `first` on, made ready when they are first asked for. Safe to call from several
@@ -222,6 +223,11 @@ class GrowingModel final : public GrowingTrees, private BallPath {
   void add(const TreeEnsemble& more) override {
     check_trees(more, info_.name);
     growth_.add(more);
+  }
+  std::size_t size() const override { return growth_.size(); }
+  bool ends_with(const TreeEnsemble& last) const override {
+    check_trees(last, info_.name);
+    return growth_.ends_with(last);
   }
   const ModelInfo& info() const override { return info_; }
   void evaluate(RowsView x, MutableRowsView y) const override { growth_.part(0).evaluate(x, y); }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "harmonia/core/error.hpp"
@@ -66,6 +68,37 @@ void TreeAppender::append(const TreeEnsemble& more, const std::string& name) {
   }
   for (const Tree& tree : more.trees) ensemble_.trees.push_back({moved(tree.root), tree.output});
   ensemble_.leaves.insert(ensemble_.leaves.end(), more.leaves.begin(), more.leaves.end());
+}
+
+bool TreeAppender::ends_with(const TreeEnsemble& last) const {
+  const std::size_t width = ensemble_.leaf_width;
+  if (last.trees.size() > ensemble_.trees.size() || last.leaf_width != width) return false;
+  const auto leaf = [width](const TreeEnsemble& of, std::int32_t at) {
+    return std::span(of.leaves).subspan(static_cast<std::size_t>(~at) * width, width);
+  };
+  std::vector<std::pair<std::int32_t, std::int32_t>> left;  // to be compared: here and there
+  auto here = ensemble_.trees.end() - static_cast<std::ptrdiff_t>(last.trees.size());
+  for (const Tree& tree : last.trees) {
+    if (here->output != tree.output) return false;
+    left.emplace_back(here++->root, tree.root);
+  }
+  while (!left.empty()) {
+    const auto [at, other] = left.back();
+    left.pop_back();
+    if ((at < 0) != (other < 0)) return false;
+    if (at < 0) {
+      if (!std::ranges::equal(leaf(ensemble_, at), leaf(last, other))) return false;
+      continue;
+    }
+    const TreeNode& a = ensemble_.nodes[static_cast<std::size_t>(at)];
+    const TreeNode& b = last.nodes[static_cast<std::size_t>(other)];
+    if (a.threshold != b.threshold || a.missing_left != b.missing_left ||
+        key(ensemble_, ensemble_.inputs[a.input]) != key(last, last.inputs[b.input]))
+      return false;
+    left.emplace_back(a.left, b.left);
+    left.emplace_back(a.right, b.right);
+  }
+  return true;
 }
 
 }  // namespace harmonia

@@ -19,6 +19,8 @@ class TreeAppender {
   const TreeEnsemble& ensemble() const { return ensemble_; }
   /// Throws Error(input) that names `name` if more than the trees differs, or trees are averaged.
   void append(const TreeEnsemble& more, const std::string& name);
+  /// Whether the last trees are these, which check_trees() has passed.
+  bool ends_with(const TreeEnsemble& last) const;
 
  private:
   // A category's members belong to what is compared.

@@ -213,6 +213,33 @@ TEST(GrowingTrees, RowsAndBallsMayChange) {
               ball_options());
 }
 
+TEST(GrowingTrees, KnowsItsLastTrees) {
+  const TreeEnsemble all = random_trees({.columns = 4, .trees = 6, .margins = 2});
+  const auto grown = make_growing_trees(part(all, 0, 3), kOptions);
+  grown->add(part(all, 3, 6));
+  EXPECT_EQ(grown->size(), 6U);
+  for (std::size_t first = 0; first < 6; ++first) EXPECT_TRUE(grown->ends_with(part(all, first, 6)));
+  EXPECT_FALSE(grown->ends_with(part(all, 2, 5)));
+
+  const TreeEnsemble last = part(all, 4, 6);
+  const auto root = static_cast<std::size_t>(last.trees.front().root);
+  ASSERT_LT(root, last.nodes.size());
+  const auto unlike = [&](auto change) {
+    TreeEnsemble other = last;
+    change(other);
+    return !grown->ends_with(other);
+  };
+  EXPECT_TRUE(unlike([&](TreeEnsemble& other) { other.nodes[root].threshold += 0.5; }));
+  EXPECT_TRUE(unlike([&](TreeEnsemble& other) { other.nodes[root].missing_left ^= true; }));
+  EXPECT_TRUE(unlike([&](TreeEnsemble& other) { other.nodes[root].input ^= 1; }));
+  EXPECT_TRUE(unlike([&](TreeEnsemble& other) { other.trees.back().output ^= 1; }));
+  EXPECT_TRUE(unlike([&](TreeEnsemble& other) {
+    for (double& leaf : other.leaves) leaf += 1;
+  }));
+  EXPECT_TRUE(unlike([&](TreeEnsemble& other) { other.trees.front().root = ~0; }));
+  EXPECT_FALSE(grown->ends_with(random_trees({.columns = 4, .trees = 7, .margins = 2})));
+}
+
 TEST(GrowingTrees, TreesOfAnotherModelAreRefused) {
   const TreeEnsemble all = random_trees({.trees = 20, .margins = 2, .seed = 14});
   const auto growing = make_growing_trees(part(all, 0, 10), kOptions);

@@ -1,6 +1,7 @@
 """gamma of boosters in training: read tree by tree, it is that of the whole booster to the bit."""
 
 import copy
+import gc
 import pickle
 
 import lightgbm
@@ -65,6 +66,11 @@ def expect_equal(seen, history, rounds, in_parts=True):
         assert said(grown) == said(anew)
 
 
+def in_turn(rounds):
+    """What is read when there are so many rounds: those that are new, and the last that was known."""
+    return [(max(0, before - 1), now) for before, now in zip([0, *rounds], rounds)]
+
+
 def train_xgboost(watch, parameters, rounds=12, x=X, y=Y, **more):
     matrix = xgboost.DMatrix(x, y, enable_categorical=True)
     return xgboost.train({"nthread": 1, "max_depth": 4, **parameters}, matrix, rounds, evals=[(matrix, "train")],
@@ -99,14 +105,14 @@ def test_xgboost_is_the_whole_to_the_bit(measured, parameters, data, options):
     watch = GammaCallback(x[WATCHED], 0.1, **options)
     train_xgboost(watch, parameters, x=x, y=y)
     expect_equal(measured, watch.history, list(range(12)))
-    assert measured["parts"] == [(i, i + 1) for i in range(12)]
+    assert measured["parts"] == in_turn(range(1, 13))
 
 
 def test_xgboost_reads_what_is_new_since_the_last_measurement(measured):
     watch = GammaCallback(X[WATCHED], 0.1, period=5)
     train_xgboost(watch, BINARY)
     expect_equal(measured, watch.history, [0, 5, 10])
-    assert measured["parts"] == [(0, 1), (1, 6), (6, 11)]
+    assert measured["parts"] == in_turn([1, 6, 11])
 
 
 def test_xgboost_may_go_on_from_a_booster(measured):
@@ -114,7 +120,7 @@ def test_xgboost_may_go_on_from_a_booster(measured):
     watch = GammaCallback(X[WATCHED], 0.1)
     train_xgboost(watch, BINARY, 4, xgb_model=first)
     expect_equal(measured, watch.history, [0, 1, 2, 3])
-    assert measured["parts"] == [(0, 8), (8, 9), (9, 10), (10, 11)]
+    assert measured["parts"] == in_turn([8, 9, 10, 11])
 
 
 def test_xgboost_trees_may_be_updated(measured):
@@ -187,7 +193,7 @@ def test_a_callback_may_watch_two_trainings(measured):
     first = watch.history
     train_xgboost(watch, {**BINARY, "max_depth": 2}, 3)
     expect_equal({k: v[3:] for k, v in measured.items()}, watch.history, [0, 1, 2])
-    assert watch.history != first and measured["parts"] == 2 * [(0, 1), (1, 2), (2, 3)]
+    assert watch.history != first and measured["parts"] == 2 * in_turn([1, 2, 3])
 
 
 def test_a_booster_that_shrinks_or_changes_is_read_anew():
@@ -241,7 +247,7 @@ def test_lightgbm_is_the_whole_to_the_bit(measured, parameters, data, options):
     watch = gamma_callback(x[WATCHED], 0.1, **options)
     train_lightgbm(watch, parameters, x=x, y=y)
     expect_equal(measured, watch.history, list(range(12)))
-    assert measured["parts"] == [(i, i + 1) for i in range(12)]
+    assert measured["parts"] == in_turn(range(1, 13))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +264,7 @@ def test_lightgbm_reads_what_is_new_since_the_last_measurement(measured):
     watch = gamma_callback(X[WATCHED], 0.1, period=4)
     train_lightgbm(watch, {"objective": "binary"}, 10)
     expect_equal(measured, watch.history, [0, 4, 8])
-    assert measured["parts"] == [(0, 1), (1, 5), (5, 9)]
+    assert measured["parts"] == in_turn([1, 5, 9])
 
 
 def test_lightgbm_may_go_on_from_a_booster(measured):
@@ -268,7 +274,7 @@ def test_lightgbm_may_go_on_from_a_booster(measured):
     watch = gamma_callback(X[WATCHED], 0.1)
     booster = train_lightgbm(watch, {"objective": "binary"}, 3, init_model=first)
     expect_equal(measured, watch.history, watch.history["round"])
-    assert booster.current_iteration() == 8 and measured["parts"] == [(0, 6), (6, 7), (7, 8)]
+    assert booster.current_iteration() == 8 and measured["parts"] == in_turn([6, 7, 8])
 
 
 def test_lightgbm_may_find_nothing_more_to_split(measured):
@@ -293,3 +299,75 @@ def test_lightgbm_that_was_cut_at_its_best_iteration_is_read_in_full():
     assert growing.look(booster) is growing
     booster.best_iteration = 3
     assert growing.look(booster) is booster
+
+
+def expect_as_anew(growing, booster):
+    subject = growing.look(booster)
+    assert subject is growing
+    np.testing.assert_array_equal(hm.gamma(subject, X[WATCHED], 0.1).gamma, hm.gamma(booster, X[WATCHED], 0.1).gamma)
+
+
+def test_xgboost_that_became_another_is_read_anew():
+    """The same object and as many rounds, but other trees."""
+    matrix, growing = xgboost.DMatrix(X, Y), GrowingBooster("xgboost", False)
+    booster = xgboost.train({"nthread": 1, **BINARY}, matrix, 4)
+    expect_as_anew(growing, booster)
+    kept = growing.model
+    expect_as_anew(growing, booster)
+    assert growing.model is kept
+    booster.load_model(xgboost.train({"nthread": 1, "max_depth": 2, **BINARY}, matrix, 4).save_raw())
+    expect_as_anew(growing, booster)
+    assert growing.model is not kept
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_lightgbm_whose_last_round_changed_is_read_anew(classes):
+    objective = {"objective": "multiclass", "num_class": 3} if classes == 3 else {"objective": "binary"}
+    booster = lightgbm.Booster({"verbose": -1, "num_threads": 1, **objective}, lightgbm.Dataset(X, CLASSES if classes == 3 else Y))
+    growing = GrowingBooster("lightgbm", False)
+    for _ in range(3):
+        booster.update()
+    expect_as_anew(growing, booster)
+    kept = growing.model
+    booster.update()
+    expect_as_anew(growing, booster)
+    assert growing.model is kept
+    changes = (
+        lambda: (booster.rollback_one_iter(), booster.reset_parameter({"learning_rate": 0.5}), booster.update()),
+        lambda: (booster.rollback_one_iter(), booster.reset_parameter({"learning_rate": 0.2}), booster.update(), booster.update()),
+        lambda: booster.set_leaf_output(booster.num_trees() - 1, 0, 3.5),
+    )
+    for change in changes:
+        change()
+        expect_as_anew(growing, booster)
+        assert growing.model is not kept
+        kept = growing.model
+
+
+def test_lightgbm_that_another_callback_stopped_is_let_go_of():
+    """Nobody tells a callback then: it sees when its history is looked at, or the booster is gone."""
+    def stopped_early():
+        watch = gamma_callback(X[WATCHED], 0.1)
+        train, valid = lightgbm.Dataset(X[:200], Y[:200]), lightgbm.Dataset(X[200:], Y[200:])
+        parameters = {"objective": "binary", "learning_rate": 1.0, "min_data_in_leaf": 3, "verbose": -1, "num_threads": 1}
+        booster = lightgbm.train(parameters, train, 60, valid_sets=[valid],
+                                 callbacks=[lightgbm.early_stopping(3, verbose=False), watch])
+        assert booster.current_iteration() < 60 and watch._watch._growing.model is not None
+        return watch, booster
+
+    watch, booster = stopped_early()
+    rounds = watch.history["round"]
+    assert rounds and watch._watch._growing.model is None and watch.history["round"] == rounds
+    watch, booster = stopped_early()
+    del booster
+    gc.collect()
+    assert watch._watch._growing.model is None
+
+
+def test_history_may_be_looked_at_while_training_goes_on(measured):
+    watch = gamma_callback(X[WATCHED], 0.1)
+    lengths = []
+    train = lightgbm.Dataset(X, Y)
+    lightgbm.train({"objective": "binary", "verbose": -1, "num_threads": 1}, train, 4,
+                   callbacks=[watch, lambda env: lengths.append(len(watch.history["round"]))])
+    assert lengths == [1, 2, 3, 4] and measured["parts"] == in_turn([1, 2, 3, 4])

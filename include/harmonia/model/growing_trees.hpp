@@ -20,6 +20,10 @@ class GrowingTrees : public Model {
   /// asked or measured. Throws Error(input) if more than the trees differs, or what check_trees() throws;
   /// then nothing is added.
   virtual void add(const TreeEnsemble& more) = 0;
+  /// How many there are.
+  virtual std::size_t size() const = 0;
+  /// Whether the last of them are these: the same splits and leaves.
+  virtual bool ends_with(const TreeEnsemble& last) const = 0;
 };
 
 /// Memory for sums that are kept: those of 2,000 rows of 1,000 features with 10 classes are 320 MB at most,
