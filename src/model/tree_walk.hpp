@@ -70,6 +70,17 @@ struct TurnLevel {
   std::int32_t* leaf = nullptr;
 };
 
+/// Points that mostly go the same way: along few rays from a row.
+constexpr std::size_t kRayLanes = 64;
+
+/// kRayLanes points, in the model's type: input i of lane l lies at i × kRayLanes + l.
+struct RayPoints {
+  const float* narrow = nullptr;  ///< where trees have no exact thresholds,
+  const double* exact = nullptr;  ///< and where they have
+  std::uint64_t lanes = 0;        ///< a bit a lane that is meant
+  bool missing = false;           ///< some value is NaN
+};
+
 /// One way of walking trees.
 struct TreeKernel {
   std::size_t block;  ///< rows that lie together
@@ -91,6 +102,11 @@ struct TreeKernel {
   std::size_t (*pick_level)(const NearRows& near, unsigned level, std::uint32_t* picked);
   /// Takes points that turn off to their leaves. Null: it has no better way than one by one.
   void (*turn_off)(const PackedTrees& trees, const TurnLevel& points);
+  /// Walks points that mostly go the same way through trees first … last − 1, all lanes together. A leaf is
+  /// added where a run of lanes that reach it begins and subtracted behind it: changes[margin × (kRayLanes +
+  /// 1) + lane], of which the sum up to a lane is that of its leaves. Null: this kernel has none.
+  void (*walk_rays)(const PackedTrees& trees, std::size_t first, std::size_t last, const RayPoints& points,
+                    std::uint64_t* changes);
 };
 
 extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;

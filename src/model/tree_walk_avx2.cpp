@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 
 #include "tree_near_simd.hpp"
+#include "tree_rays_simd.hpp"
 
 namespace harmonia {
 namespace {
@@ -99,6 +100,26 @@ struct Avx2 {
     return static_cast<std::size_t>(__builtin_popcount(meant));
   }
 
+  // A bit for each of kRayLanes values: it is not below the threshold.
+  static std::uint64_t not_less_bits(const float* values, float threshold) {
+    const Floats t = broadcast(threshold);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < kRayLanes; i += kLanes)
+      found |= static_cast<std::uint64_t>(static_cast<unsigned>(
+                   _mm256_movemask_ps(_mm256_castsi256_ps(not_less(load(values + i), t)))))
+               << i;
+    return found;
+  }
+  static std::uint64_t not_less_bits(const double* values, double threshold) {
+    const __m256d t = _mm256_set1_pd(threshold);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < kRayLanes; i += 4) {
+      const __m256d right = _mm256_cmp_pd(_mm256_loadu_pd(values + i), t, _CMP_NLT_UQ);
+      found |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm256_movemask_pd(right))) << i;
+    }
+    return found;
+  }
+
   static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
   static Ints gather(const std::int32_t* p, Ints at) { return _mm256_i32gather_epi32(p, at, 4); }
 
@@ -175,9 +196,9 @@ struct Avx2 {
 
 }  // namespace
 
-const TreeKernel kAvx2Trees{Avx2::kLanes,         gather_block<Avx2>,
-                            walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
-                            pick_level_of<Avx2>,  turn_off_any<Avx2>};
+const TreeKernel kAvx2Trees{
+    Avx2::kLanes,        gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
+    pick_level_of<Avx2>, turn_off_any<Avx2>, walk_rays_of<Avx2>};
 
 }  // namespace harmonia
 

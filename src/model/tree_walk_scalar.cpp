@@ -90,6 +90,6 @@ std::size_t pick_level(const NearRows& near, unsigned level, std::uint32_t* pick
 
 }  // namespace
 
-const TreeKernel kScalarTrees{1, gather_block, walk, find_near, pick_level, nullptr};
+const TreeKernel kScalarTrees{1, gather_block, walk, find_near, pick_level, nullptr, nullptr};
 
 }  // namespace harmonia
