@@ -70,23 +70,33 @@ void Noise::numbers(std::uint64_t sample, std::span<float> out) const {
           out);  // the same for all rows
 }
 
+// What sigma is multiplied by along a sample.
+double Noise::reach(std::uint64_t sample, std::span<const float> z) const {
+  if (options_.kind == NoiseKind::gaussian) return 1;
+  double squares = 0;
+  for (std::size_t j = 0; j < z.size(); ++j) {
+    if (options_.directions.rows() == 0 && !options_.schema.empty() && options_.schema[j].fixed) continue;
+    squares += static_cast<double>(z[j]) * z[j];
+  }
+  const double uniform = draw_uniform({.seed = seed_, .stream = Stream::noise_radius, .sample = sample}, 0);
+  // Normal numbers that are all 0 have no direction: the sample is the row.
+  return squares > 0 ? std::pow(uniform, 1 / static_cast<double>(dimension_)) / std::sqrt(squares) : 1;
+}
+
+// A feature of a row, moved by so many of its scales.
+double Noise::moved(std::size_t feature, double x, double by) const {
+  if (options_.schema.empty()) return by + x;
+  const Feature& rules = options_.schema[feature];
+  return rules.fixed || std::isnan(x) ? x : allowed(rules, x + rules.scale * by);
+}
+
 void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
                 std::span<double> out) const {
   const Matrix<double>& directions = options_.directions;
   thread_local std::vector<float> z;
   z.resize(directions.rows() > 0 ? directions.rows() : x.size());
   numbers(sample, z);
-  double step = mirrored ? -sigma : sigma;
-  if (options_.kind == NoiseKind::ball) {
-    double squares = 0;
-    for (std::size_t j = 0; j < z.size(); ++j) {
-      if (directions.rows() == 0 && !options_.schema.empty() && options_.schema[j].fixed) continue;
-      squares += static_cast<double>(z[j]) * z[j];
-    }
-    const double uniform = draw_uniform({.seed = seed_, .stream = Stream::noise_radius, .sample = sample}, 0);
-    // Normal numbers that are all 0 have no direction: the sample is the row.
-    if (squares > 0) step *= std::pow(uniform, 1 / static_cast<double>(dimension_)) / std::sqrt(squares);
-  }
+  const double step = (mirrored ? -sigma : sigma) * reach(sample, z);
   if (directions.rows() == 0) {
     for (std::size_t j = 0; j < x.size(); ++j) out[j] = step * static_cast<double>(z[j]);
   } else {
@@ -96,16 +106,36 @@ void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, b
       for (std::size_t j = 0; j < x.size(); ++j) out[j] += part * directions.row(k)[j];
     }
     // A sum past all numbers in both directions must not look like a missing value.
-    for (double& moved : out) moved = std::isnan(moved) ? std::numeric_limits<double>::infinity() : moved;
+    for (double& by : out) by = std::isnan(by) ? std::numeric_limits<double>::infinity() : by;
   }
-  if (options_.schema.empty()) {
-    for (std::size_t j = 0; j < x.size(); ++j) out[j] += x[j];
-    return;
-  }
-  for (std::size_t j = 0; j < x.size(); ++j) {
-    const Feature& feature = options_.schema[j];
-    out[j] = feature.fixed || std::isnan(x[j]) ? x[j] : allowed(feature, x[j] + feature.scale * out[j]);
+  for (std::size_t j = 0; j < x.size(); ++j) out[j] = moved(j, x[j], out[j]);
+}
+
+void NoiseRay::take(std::uint64_t sample, std::span<const double> sigmas) {
+  noise_.numbers(sample, z_);
+  const double reach = noise_.reach(sample, z_);
+  steps_.resize(sigmas.size());
+  for (std::size_t s = 0; s < sigmas.size(); ++s) steps_[s] = sigmas[s] * reach;
+}
+
+template <class T>
+void NoiseRay::put(std::size_t feature, double x, std::size_t first, std::span<T> out) const {
+  const auto z = static_cast<double>(z_[feature]);
+  const double* const steps = steps_.data() + first;
+  if (noise_.options_.schema.empty()) {
+    // In a form that is computed in vectors.
+    for (std::size_t s = 0; s < out.size(); ++s) out[s] = static_cast<T>(steps[s] * z + x);
+  } else {
+    for (std::size_t s = 0; s < out.size(); ++s)
+      out[s] = static_cast<T>(noise_.moved(feature, x, steps[s] * z));
   }
 }
+
+double NoiseRay::last(std::size_t feature, double x) const {
+  return noise_.moved(feature, x, steps_.back() * static_cast<double>(z_[feature]));
+}
+
+template void NoiseRay::put(std::size_t, double, std::size_t, std::span<float>) const;
+template void NoiseRay::put(std::size_t, double, std::size_t, std::span<double>) const;
 
 }  // namespace harmonia

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <memory>
 
 #include "asked_twice.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "missing.hpp"
+#include "stability_rays.hpp"
 
 namespace harmonia {
 namespace {
@@ -91,7 +93,11 @@ class Driver {
         most_(stability_samples(options)),
         error_(1 - options.confidence),
         wave_(std::clamp(kWaveNumbers / model.info().outputs, kLeastWave, kMostWave)) {
-    if (!options.gamma) return;
+    if (!options.gamma) {
+      rays_ = RayCounter::find(asker_, noise_, options_.sigmas);
+      if (rays_) result_.fast_path = model.ray_path()->name();
+      return;
+    }
     result_.looks = stability_looks(*options.gamma, options.margin, options.confidence);
     error_ /= static_cast<double>(result_.looks->looks);
   }
@@ -112,11 +118,10 @@ class Driver {
       result_.asked_twice = ask_twice(asker_, block.values.view(), noise_, options_.sigmas);
     }
     const std::span<StabilityRow> rows(result_.rows.data() + first, block.values.rows());
-    std::size_t next = 0;
-    while (next < rows.size() || !active_.empty()) {
-      plan_wave(next, rows.size());
-      if (!requests_.empty()) ask_wave(block);
-      settle(rows);
+    if (rays_) {
+      measure_by_rays(block, rows);
+    } else {
+      measure_by_points(block, rows);
     }
     rows_before_ += rows.size();
     if (options_.pictures > 0 && result_.rows.size() <= kPicturedRows) take_pictures(block, rows);
@@ -142,6 +147,37 @@ class Driver {
     std::uint64_t first;  // sample
     std::size_t start, count;
   };
+
+  void measure_by_points(const RowBlock& block, std::span<StabilityRow> rows) {
+    std::size_t next = 0;
+    while (next < rows.size() || !active_.empty()) {
+      plan_wave(next, rows.size());
+      if (!requests_.empty()) ask_wave(block);
+      settle(rows);
+    }
+  }
+
+  // Row by row, all sigmas of a sample together.
+  void measure_by_rays(const RowBlock& block, std::span<StabilityRow> rows) {
+    std::vector<RayCounter::Counts*> counts(options_.sigmas.size());
+    for (std::size_t i = 0; i < rows.size() && row_cost() <= run_.ledger.left(); ++i) {
+      const std::span<const double> x(block.values.row(i), block.values.columns());
+      Around around;
+      around.place = i;
+      around.decided_class = ask_classes(asker_, 1, [&](std::size_t, std::span<double> out) {
+                               std::copy(x.begin(), x.end(), out.begin());
+                             }).front();
+      around.cells.resize(options_.sigmas.size());
+      for (std::size_t s = 0; s < counts.size(); ++s) {
+        around.cells[s].asked = most_;
+        counts[s] = &around.cells[s].counts;
+      }
+      rays_->count(x, most_, counts);
+      finish(around, rows[i]);
+      ++rows_done_;
+      if (run_.progress) run_.progress({rows_done_, rows_, run_.ledger.spent()});
+    }
+  }
 
   std::uint64_t row_cost() const { return 1 + most_ * options_.sigmas.size(); }
 
@@ -346,6 +382,7 @@ class Driver {
   Run& run_;
   PointAsker asker_;
   Noise noise_;
+  std::unique_ptr<RayCounter> rays_;  // none: points are asked for
   std::uint64_t most_;
   double error_;  // of each interval; of a question, of each look
   std::size_t wave_;

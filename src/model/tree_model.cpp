@@ -3,6 +3,7 @@
 #include "harmonia/model/tree_ensemble.hpp"
 #include "tree_cells.hpp"
 #include "tree_prepared.hpp"
+#include "tree_rays.hpp"
 
 namespace harmonia {
 namespace {
@@ -18,6 +19,7 @@ class TreeModel final : public Model {
   TreeModel(const TreeEnsemble& ensemble, const TreeModelOptions& options)
       : info_(tree_model_info(ensemble, options)),
         trees_(ensemble, options, exponents_of(ensemble)),
+        rays_(trees_, info_, options.by_cost),
         fast_path_(options.fast_path) {
     if (fast_path_ && options.cells)
       cells_ = TreeCells::find(trees_.trees, trees_.rows, trees_.kernel.block, trees_.answers, info_);
@@ -32,9 +34,14 @@ class TreeModel final : public Model {
   // A look into the cells is less than what one of the points of a ball costs together with all others.
   const BallPath* ball_path() const override { return fast_path_ && !cells_ ? &trees_.balls : nullptr; }
 
+  const RayPath* ray_path() const override {
+    return fast_path_ && !cells_ && trees_.kernel.walk_rays != nullptr ? &rays_ : nullptr;
+  }
+
  private:
   ModelInfo info_;
   PreparedTrees trees_;
+  TreeRays rays_;
   bool fast_path_;
   std::unique_ptr<TreeCells> cells_;  // none: there are more than a table holds, or it is not wanted
 };

@@ -75,8 +75,9 @@ class Packer {
   void complete(TreePack& pack, const Tree& tree) {
     const std::size_t slots = std::size_t{1} << pack.view.depth;
     const std::size_t slot0 = pack.threshold.size(), leaf0 = pack.leaf.size();
-    pack.threshold.resize(slot0 + slots, 0.0F);
-    if (exact()) pack.exact.resize(slot0 + slots, 0.0);
+    // Where a leaf is repeated, lanes that go together stay together.
+    pack.threshold.resize(slot0 + slots, std::numeric_limits<float>::infinity());
+    if (exact()) pack.exact.resize(slot0 + slots, std::numeric_limits<double>::infinity());
     pack.input.resize(slot0 + slots, 0);
     pack.missing_left.resize(slot0 + slots, 0);
     pack.split.resize(slot0 + slots, false);

@@ -96,6 +96,17 @@ struct TurnedPoints {
   std::int32_t row_places = 0;      ///< that a row has
 };
 
+/// Points that mostly go the same way: along few rays from a row.
+constexpr std::size_t kRayLanes = 64;
+
+/// kRayLanes points, in the model's type: input i of lane l lies at i × kRayLanes + l.
+struct RayPoints {
+  const float* narrow = nullptr;  ///< where trees have no exact thresholds,
+  const double* exact = nullptr;  ///< and where they have
+  std::uint64_t lanes = 0;        ///< a bit a lane that is meant
+  bool missing = false;           ///< some value is NaN
+};
+
 /// One way of walking trees.
 struct TreeKernel {
   std::size_t block;  ///< rows that lie together
@@ -127,6 +138,11 @@ struct TreeKernel {
                          DeepNear& near);
   /// Finds the points that turn off, and takes them to their leaves.
   void (*turn_off_deep)(const DeepTrees& trees, DeepPoints& points);
+  /// Walks points that mostly go the same way through trees first … last − 1, all lanes together. A leaf is
+  /// added where a run of lanes that reach it begins and subtracted behind it: changes[margin × (kRayLanes +
+  /// 1) + lane], of which the sum up to a lane is that of its leaves. Null: this kernel has none.
+  void (*walk_rays)(const PackedTrees& trees, std::size_t first, std::size_t last, const RayPoints& points,
+                    std::uint64_t* changes);
 };
 
 extern const TreeKernel kScalarTrees, kAvx2Trees, kAvx512Trees;

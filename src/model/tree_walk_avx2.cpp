@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 
 #include "tree_deep_simd.hpp"
+#include "tree_rays_simd.hpp"
 #include "tree_turn_simd.hpp"
 
 namespace harmonia {
@@ -102,6 +103,26 @@ struct Avx2 {
     const Ints order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kOrders.of[meant])));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permutevar8x32_epi32(v, order));
     return static_cast<std::size_t>(__builtin_popcount(meant));
+  }
+
+  // A bit for each of kRayLanes values: it is not below the threshold.
+  static std::uint64_t not_less_bits(const float* values, float threshold) {
+    const Floats t = broadcast(threshold);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < kRayLanes; i += kLanes)
+      found |= static_cast<std::uint64_t>(static_cast<unsigned>(
+                   _mm256_movemask_ps(_mm256_castsi256_ps(not_less(load(values + i), t)))))
+               << i;
+    return found;
+  }
+  static std::uint64_t not_less_bits(const double* values, double threshold) {
+    const __m256d t = _mm256_set1_pd(threshold);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < kRayLanes; i += 4) {
+      const __m256d right = _mm256_cmp_pd(_mm256_loadu_pd(values + i), t, _CMP_NLT_UQ);
+      found |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm256_movemask_pd(right))) << i;
+    }
+    return found;
   }
 
   static Floats gather(const float* p, Ints at) { return _mm256_i32gather_ps(p, at, 4); }
@@ -210,8 +231,9 @@ struct Avx2 {
 }  // namespace
 
 const TreeKernel kAvx2Trees{
-    Avx2::kLanes,       gather_block<Avx2>,   walk_any_depth<Avx2>, find_near_any_depth<Avx2>, pick_of<Avx2>,
-    turn_off_any<Avx2>, find_apart_any<Avx2>, find_near_deep<Avx2>, turn_off_deep<Avx2>};
+    Avx2::kLanes,        gather_block<Avx2>, walk_any_depth<Avx2>, find_near_any_depth<Avx2>,
+    pick_of<Avx2>,       turn_off_any<Avx2>, find_apart_any<Avx2>, find_near_deep<Avx2>,
+    turn_off_deep<Avx2>, walk_rays_of<Avx2>};
 
 }  // namespace harmonia
 

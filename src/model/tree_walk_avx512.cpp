@@ -1,6 +1,7 @@
 #if defined(__x86_64__)
 
 #include "tree_deep_simd.hpp"
+#include "tree_rays_simd.hpp"
 #include "tree_turn_simd.hpp"
 
 namespace harmonia {
@@ -51,6 +52,24 @@ struct Avx512 {
   static Mask not_less(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ); }
   static Mask equal(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
   static Mask is_nan(Floats v) { return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q); }
+
+  // A bit for each of kRayLanes values: it is not below the threshold.
+  static std::uint64_t not_less_bits(const float* values, float threshold) {
+    const Floats t = broadcast(threshold);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < kRayLanes; i += kLanes)
+      found |= std::uint64_t{not_less(load(values + i), t)} << i;
+    return found;
+  }
+  static std::uint64_t not_less_bits(const double* values, double threshold) {
+    const __m512d t = _mm512_set1_pd(threshold);
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < kRayLanes; i += 8) {
+      const __mmask8 right = _mm512_cmp_pd_mask(_mm512_loadu_pd(values + i), t, _CMP_NLT_UQ);
+      found |= std::uint64_t{right} << i;
+    }
+    return found;
+  }
 
   static Mask within(Floats a, Floats b, Floats reach) {
     return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(a, b)), reach, _CMP_LE_OQ);
@@ -203,9 +222,9 @@ struct Avx512 {
 }  // namespace
 
 const TreeKernel kAvx512Trees{
-    Avx512::kLanes,       gather_block<Avx512>, walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
-    pick_of<Avx512>,      turn_off_any<Avx512>, find_apart_any<Avx512>, find_near_deep<Avx512>,
-    turn_off_deep<Avx512>};
+    Avx512::kLanes,        gather_block<Avx512>, walk_any_depth<Avx512>, find_near_any_depth<Avx512>,
+    pick_of<Avx512>,       turn_off_any<Avx512>, find_apart_any<Avx512>, find_near_deep<Avx512>,
+    turn_off_deep<Avx512>, walk_rays_of<Avx512>};
 
 }  // namespace harmonia
 

@@ -99,7 +99,15 @@ std::size_t pick(const NearRows& near, std::uint32_t mask, std::uint32_t wanted,
 
 }  // namespace
 
-const TreeKernel kScalarTrees{
-    1, gather_block, walk, find_near, pick, nullptr, nullptr, find_near_deep_scalar, turn_off_deep_scalar};
+const TreeKernel kScalarTrees{1,
+                              gather_block,
+                              walk,
+                              find_near,
+                              pick,
+                              nullptr,
+                              nullptr,
+                              find_near_deep_scalar,
+                              turn_off_deep_scalar,
+                              nullptr};
 
 }  // namespace harmonia

@@ -156,6 +156,7 @@ std::string stability_json(const StabilityRunRecord& record, const StabilityResu
                         : fmt::format("each row's interval holds for itself; of the mean, {}",
                                       interval_meaning(record.data))},
       {"warnings", warnings}};
+  if (!result.fast_path.empty()) summary["fast_path"] = result.fast_path;
   if (result.looks) {
     summary["looks"] = {
         {"first", result.looks->first}, {"most", result.looks->most}, {"looks", result.looks->looks}};

@@ -200,8 +200,12 @@ std::string stability_table(const StabilityRunRecord& record, const StabilityRes
   } else {
     text += mean_table(record, result);
   }
-  return text + fmt::format("\n{}\n\n{}", stability_text(record, result),
-                            cost_text(result.evaluations, record.seconds));
+  text += fmt::format("\n{}\n\n{}", stability_text(record, result),
+                      cost_text(result.evaluations, record.seconds));
+  if (!result.fast_path.empty())
+    text += fmt::format("sigmas together by the fast path for {}; --no-fast-path asks one by one\n",
+                        result.fast_path);
+  return text;
 }
 
 }  // namespace harmonia

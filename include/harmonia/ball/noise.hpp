@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harmonia/core/rows.hpp"
 #include "harmonia/data/schema.hpp"
@@ -57,9 +58,34 @@ class Noise {
   std::size_t dimension() const { return dimension_; }
 
  private:
+  friend class NoiseRay;
+  double reach(std::uint64_t sample, std::span<const float> z) const;
+  double moved(std::size_t feature, double x, double by) const;
+
   NoiseOptions options_;
   std::uint64_t seed_;
   std::size_t dimension_;
+};
+
+/// A sample around rows at many sigmas, feature by feature: the coordinates that Noise::put() writes, to the
+/// bit. For noise without directions.
+class NoiseRay {
+ public:
+  NoiseRay(const Noise& noise, std::size_t inputs) : noise_(noise), z_(inputs) {}
+
+  /// Goes on to another sample.
+  void take(std::uint64_t sample, std::span<const double> sigmas);
+  /// The feature where it is `x` in the row, at the sigmas from number `first` on, cast to the type of a
+  /// model's inputs.
+  template <class T>
+  void put(std::size_t feature, double x, std::size_t first, std::span<T> out) const;
+  /// The same at the last sigma alone.
+  double last(std::size_t feature, double x) const;
+
+ private:
+  const Noise& noise_;
+  std::vector<float> z_;
+  std::vector<double> steps_;
 };
 
 }  // namespace harmonia

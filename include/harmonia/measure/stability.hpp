@@ -107,6 +107,7 @@ struct StabilityResult {
   std::optional<StabilityLooks> looks;  ///< of the question
   AskedTwice asked_twice;
   std::uint64_t evaluations = 0;
+  std::string fast_path;              ///< by which points of many sigmas were answered together; empty: none
   std::vector<std::string> warnings;  ///< one sentence each
 };
 

@@ -13,6 +13,7 @@
 namespace harmonia {
 
 class BallPath;
+class RayPath;
 
 /// What is known of a model before it is asked.
 struct ModelInfo {
@@ -67,6 +68,8 @@ class Model {
   virtual void evaluate_made(const PointsToMake& /*points*/, MutableRowsView /*y*/) const {}
   /// A way to answer whole balls sooner; null: it has none.
   virtual const BallPath* ball_path() const { return nullptr; }
+  /// A way to answer the points of many sigmas along one direction sooner; null: it has none.
+  virtual const RayPath* ray_path() const { return nullptr; }
   /// Its gradients; null: it has none.
   virtual const Differentiable* differentiable() const { return nullptr; }
 };

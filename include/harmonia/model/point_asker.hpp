@@ -25,6 +25,8 @@ class PointAsker {
 
   const Model& model() const { return model_; }
   Run& run() { return run_; }
+  /// Its threads, for points that are answered another way.
+  ThreadPool& pool() { return pool_; }
 
   /// Row i of `answers` (count × outputs) answers point i. Throws Error(usage) if a point is infinite in
   /// the model's numbers (missing values, NaN, are not), Error(model) if an answer is not finite,
