@@ -68,7 +68,7 @@ bench: build ## run the benchmarks
 	@for program in build/bench/*_bench; do if [ -x "$$program" ]; then echo "== $$program"; "$$program" || exit 1; fi; done
 
 # Goals 1 to 10: the black box, trees, dense networks, normals, memory. A wrong answer ends it.
-goal_programs = black_box_bench onnx_bench tree_bench dense_bench normals_bench memory_bench
+goal_programs = black_box_bench onnx_bench tree_bench lightgbm_bench dense_bench normals_bench memory_bench
 bench-goals: ## measure the goals of docs/performance.md: goal, ratio, pass or short; some three minutes
 	@$(configure)
 	cmake --build build --parallel $(JOBS) --target $(goal_programs)

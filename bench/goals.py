@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 LINE = re.compile(r"^ *(\d+)  (.*?) +(>=|<=) +(\S+) +(\S+)  (pass|short)$")
+NO_GOAL = re.compile(r"^ *(\d+)  (.*?) +no goal +(\S+)$")
 NAMES = {
     1: "black box / raw engine",
     2: "trees, cross, in row-evals",
@@ -28,14 +29,19 @@ NAMES = {
 
 
 def main(output: Path, table: Path) -> int:
-    found = [m.groups() for m in map(LINE.match, output.read_text().splitlines()) if m]
+    lines = output.read_text().splitlines()
+    found = [m.groups() for m in map(LINE.match, lines) if m]
+    beside = [m.groups() for m in map(NO_GOAL.match, lines) if m]
     found.sort(key=lambda line: int(line[0]))
     with table.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["goal", "what", "sign", "wanted", "measured", "verdict"])
         writer.writerows(found)
+        writer.writerows((number, what, "", "", measured, "no goal") for number, what, measured in beside)
     for number, what, sign, wanted, measured, verdict in found:
         print(f"{number:>2}  {what:<58} {sign} {wanted:<6} {measured:>9}  {verdict}")
+    for number, what, measured in beside:
+        print(f"{number:>2}  {what:<58} no goal   {measured:>9}")
     print(f"\n{'goal':<44} {'cases that pass':>15}   {'nearest to failing, or furthest from passing':<52}")
     missing = 0
     for number, name in NAMES.items():

@@ -1,8 +1,10 @@
-"""Trains the boosters that tree_bench and cells_bench measure, once, into FOLDER; xgboost.path there names XGBoost's own library."""
+"""Trains the boosters that tree_bench, lightgbm_bench and cells_bench measure, once, into FOLDER; xgboost.path and
+lightgbm.path there name the libraries that trained them."""
 
 import sys
 from pathlib import Path
 
+import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 from sklearn.datasets import make_classification
@@ -22,9 +24,13 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     library = Path(xgb.__file__).parent / "lib" / "libxgboost.so"
     (folder / "xgboost.path").write_text(f"{library}\n")
+    library = next(Path(lgb.__file__).parent.rglob("lib_lightgbm.so"))
+    (folder / "lightgbm.path").write_text(f"{library}\n")
     for features in sorted({shape[0] for shape in SHAPES}):
         missing = [s for s in SHAPES if s[0] == features and not (folder / f"trees_{s[0]}_{s[1]}_{s[2]}.ubj").exists()]
-        if not missing:
+        lightgbm = folder / f"lightgbm_{features}_200.txt"
+        wants_lightgbm = features == 100 and not lightgbm.exists()
+        if not missing and not wants_lightgbm:
             continue
         x, y = two_features(TRAINING_ROWS + TEST_ROWS) if features == 2 else make_classification(
             TRAINING_ROWS + TEST_ROWS, features, n_informative=max(features // 3, 4), n_redundant=0, n_clusters_per_class=8,
@@ -32,6 +38,9 @@ def main(folder: Path) -> None:
         )
         x = ((x - x.mean(0)) / x.std(0)).astype(np.float32)
         np.save(folder / f"rows_{features}.npy", x[TRAINING_ROWS:])
+        if wants_lightgbm:
+            options = {"objective": "binary", "learning_rate": 0.05, "seed": 1, "deterministic": True, "verbose": -1}
+            lgb.train(options, lgb.Dataset(x[:TRAINING_ROWS], y[:TRAINING_ROWS]), 200).save_model(lightgbm)
         data = xgb.DMatrix(x[:TRAINING_ROWS], y[:TRAINING_ROWS])
         for _, trees, depth in missing:
             options = {

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <future>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "finished_rows.hpp"
 #include "gamma_options.hpp"
@@ -18,6 +22,7 @@
 #include "harmonia/data/memory_source.hpp"
 #include "harmonia/model/black_box.hpp"
 #include "held_blocks.hpp"
+#include "lane.hpp"
 #include "row_estimator.hpp"
 #include "row_start.hpp"
 #include "whole_balls.hpp"
@@ -25,17 +30,20 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kAskedTogether = 16;                // rows whose answers a thread takes at a time
 constexpr std::size_t kBlocksAtOnce = 8;                  // of rows in several waves
 constexpr std::size_t kFewBalls = 64, kManyBalls = 4096;  // that are read together, to begin with and at most
 constexpr std::size_t kBallBytes = std::size_t{4} << 20;  // of their rows: what the caches hold
 constexpr std::size_t kEntriesAtOnce = std::size_t{1} << 18;  // of rows that are under way
+constexpr std::size_t kRowsOfThread = 64;   // at least, where threads have waves of their own …
+constexpr std::uint64_t kSmallBall = 1024;  // … and points of a row at most
+constexpr std::size_t kSmallWave = 64;  // points of the last waves, so that no thread waits long for another
 constexpr double kWaveSeconds = 0.5;  // between two signs of progress, at most if that many balls take longer
 
-/// Takes rows through balls, model and estimators, a wave of points at a time. A model that computes
-/// elsewhere is asked several waves at once, each by a thread of its own: it works while others are planned
-/// and settled. One that only the calling thread may ask is asked while another thread makes the next wave
-/// ready.
+/// Takes rows through balls, model and estimators, a wave of points at a time. Where there are many rows,
+/// every thread has waves of its own; where there are few, all ask for the points of one, and one of them
+/// plans the next before. One that computes elsewhere is asked several waves at once, each by a thread of its
+/// own: it works while others are planned and settled. One that only the calling thread may ask is asked
+/// while another thread makes the next wave ready.
 class Driver {
  public:
   Driver(const Model& model, RowSource& data, const GammaOptions& options, Run& run,
@@ -50,14 +58,17 @@ class Driver {
         finished_(options, model.info(), sink) {
     const std::size_t threads = BlackBox::threads_for(model, options.batch, run);
     // What is left of a budget is known only between waves.
-    overlapping_ = threads > 1 && model.makes_points() && run.ledger.left() == Ledger::kUnlimited;
-    const std::size_t lanes = overlapping_ ? threads : 1;
-    for (std::size_t i = 0; i < lanes; ++i)
-      lanes_.push_back(std::make_unique<Lane>(model, options.batch / lanes, run, threads / lanes));
-    ahead_ = can_be_ahead();
-    if (ahead_) lanes_.push_back(std::make_unique<Lane>(model, options.batch, run, threads));
+    const bool several = threads > 1 && run.ledger.left() == Ledger::kUnlimited;
+    overlapping_ = several && model.makes_points();
     balls_ = WholeBalls::open({model_, options_, ball_, observer_, starter_, run_}, threads);
     rows_ = data.info().rows;
+    apart_ = several && !model.makes_points() && balls_ == nullptr && many_small_balls(threads);
+    planned_beside_ = several && !model.makes_points() && !apart_;
+    const std::size_t lanes = overlapping_ || apart_ ? threads : 1;
+    for (std::size_t i = 0; i < lanes; ++i) add_lane(options.batch / lanes, threads / lanes);
+    ahead_ = can_be_ahead();
+    if (ahead_) add_lane(options.batch, threads);
+    if (planned_beside_) lanes_.push_back(std::make_unique<Lane>(*boxes_.front()));
     starter_.look_at(data.info());
   }
 
@@ -68,6 +79,10 @@ class Driver {
       measure_balls();
     } else if (ahead_) {
       measure_ahead();
+    } else if (apart_) {
+      measure_apart();
+    } else if (planned_beside_) {
+      measure_beside();
     } else {
       measure_in_turn();
     }
@@ -86,30 +101,19 @@ class Driver {
   }
 
  private:
-  // A row under way.
-  struct Row {
-    RowEstimator estimator;
-    HeldBlock* held;
-    bool asked = false;  // in a wave whose answers are not taken yet
-  };
+  using Row = RowUnderWay;
 
-  // One wave after another.
-  struct Lane {
-    Lane(const Model& model, std::size_t batch, Run& run, std::size_t threads)
-        : box(model, batch, run, threads) {}
+  void add_lane(std::size_t batch, std::size_t threads) {
+    boxes_.push_back(std::make_unique<BlackBox>(model_, batch, run_, threads));
+    lanes_.push_back(std::make_unique<Lane>(*boxes_.back()));
+  }
 
-    BlackBox box;
-    std::vector<PointRequest> requests;
-    // Whom a request is of, and where its answers begin.
-    struct Asked {
-      Row* row;
-      std::uint64_t first;
-    };
-    std::vector<Asked> asked;
-    std::uint64_t points = 0, room = 0;  // in the wave, and as many as it may have
-    Matrix<double> answers;
-    std::future<void> under_way;  // ends before what it works on does
-  };
+  // So many rows that threads seldom are without one, and balls that a wave of one thread can have several
+  // of.
+  bool many_small_balls(std::size_t threads) const {
+    return rows_.value_or(0) >= kRowsOfThread * threads &&
+           gamma_cost(options_, data_.info().inputs) <= kSmallBall;
+  }
 
   // There is a core for it, the user does not forbid it, and a wave can be one batch.
   bool can_be_ahead() const {
@@ -122,8 +126,8 @@ class Driver {
     for (std::size_t turn = 0;; ++turn) {
       Lane& lane = *lanes_[turn % lanes_.size()];
       if (turn >= lanes_.size()) {
-        land(lane);
-        settle();
+        if (lane.under_way.valid()) lane.under_way.get();
+        settle(lane);
         tell();
       }
       // The first wave of several is short: nothing is computed while it is planned.
@@ -136,6 +140,64 @@ class Driver {
       } else {
         evaluate(lane);
       }
+    }
+  }
+
+  // Every thread has a lane: it plans, asks and settles without the others.
+  void measure_apart() {
+    ThreadPool pool(lanes_.size());
+    std::atomic<bool> failed = false;
+    pool.run(lanes_.size(), [&](std::size_t worker, std::size_t i) {
+      Lane& lane = *lanes_[i];
+      try {
+        while (!failed) {
+          lane.room = fair_share(lane.box.wave());
+          plan(lane);
+          if (lane.requests.empty()) return;
+          evaluate(lane);
+          settle(lane);
+          if (worker == 0) tell();
+        }
+      } catch (...) {
+        failed = true;
+        throw;
+      }
+    });
+  }
+
+  // Waves become smaller towards the end of a block, so that threads are done at about the same time.
+  std::uint64_t fair_share(std::uint64_t most) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t rows = held_.empty() ? most : held_.last().rows() - held_.last().next;
+    const std::uint64_t points = rows * gamma_cost(options_, data_.info().inputs);
+    return std::min(most, std::max<std::uint64_t>(kSmallWave, points / (2 * lanes_.size())));
+  }
+
+  // All threads ask for the wave of one lane; the first of them brings the other lane from its answers to its
+  // next wave before. That is mostly the same thread, whose caches have the rows.
+  void measure_beside() {
+    Lane *asked = lanes_[0].get(), *next = lanes_[1].get();
+    asked->room = asked->box.wave();
+    plan(*asked);
+    for (; !at_the_end(); std::swap(asked, next)) {
+      next->room = next->box.wave();
+      std::exception_ptr failure;  // waits for the answers that are under way
+      const auto plan_next = [&] {
+        try {
+          next->take(0, next->asked.size());
+          settle(*next);
+          plan(*next);
+        } catch (...) {
+          failure = std::current_exception();
+        }
+      };
+      asked->box.evaluate(asked->requests, asked->room_for_answers(model_.info().outputs), plan_next);
+      if (failure != nullptr) {
+        asked->take();
+        settle(*asked);
+        std::rethrow_exception(failure);
+      }
+      tell();
     }
   }
 
@@ -179,25 +241,24 @@ class Driver {
       if (!held.finished[held.next].empty()) {
         ++held.next;
       } else {
-        start_row(held);
-        ask_alone(*active_.back());
-        finish(active_.back());
-        active_.pop_back();
+        ask_alone(held);
       }
     }
   }
 
   // A row that the fast path does not answer, or not with numbers: point by point, which says what is wrong.
-  void ask_alone(Row& row) {
+  void ask_alone(HeldBlock& held) {
     Lane& lane = *lanes_.front();
+    Row& row = begin(lane, starter_.start(held.row(held.next), held.block.number(held.next)), held);
     while (!row.estimator.started() || row.estimator.wanted() > 0) {
-      lane.requests.clear();
-      lane.points = 0;
+      lane.clear();
       lane.room = lane.box.wave();
-      ask(row, lane);
+      lane.ask(row);
       evaluate(lane);
-      land(lane);
+      lane.asked.clear();
     }
+    held.finished[held.block.place(row.estimator.ball().row())] = row.estimator.entries(lane.quantiles);
+    lane.idle.push_back(&row);
   }
 
   // This thread asks for the wave of one lane, and another brings the other lane from its answers to the
@@ -210,16 +271,16 @@ class Driver {
     for (; !at_the_end(); std::swap(asked, next)) {
       next->box.make_room();
       beside.start([this, next] { make_ready(*next); });
-      if (!asked->requests.empty()) asked->box.ask(asked->requests, room_for_answers(*asked));
+      if (!asked->requests.empty())
+        asked->box.ask(asked->requests, asked->room_for_answers(model_.info().outputs));
       beside.finish();
       tell();
     }
   }
 
   void make_ready(Lane& lane) {
-    take(lane);
-    land(lane);
-    settle();
+    lane.take();
+    settle(lane);
     lane.room = lane.box.batch();
     plan(lane);
     lane.box.write(lane.requests);
@@ -248,66 +309,59 @@ class Driver {
   }
 
   void plan(Lane& lane) {
-    lane.requests.clear();
-    lane.points = 0;
-    for (const auto& row : active_)
-      if (!row->asked) ask(*row, lane);
+    lane.clear();
+    std::erase_if(lane.waiting, [&](Row* row) { return lane.ask(*row); });
     // A row is started only if there is room for some of it: one that waits costs memory.
     const std::size_t least = 1 + ball_.shape(data_.info().inputs).points();
-    while ((lane.requests.empty() || lane.points + least <= lane.room) && activate())
-      ask(*active_.back(), lane);
+    while (lane.requests.empty() || lane.points + least <= lane.room) {
+      Row* const row = start_next(lane);
+      if (row == nullptr) return;
+      if (!lane.ask(*row)) lane.waiting.push_back(row);
+    }
   }
 
-  // Starts the next row that the budget allows a value; false if there is none, or none before it is known
+  // Starts the next row that the budget allows a value; null if there is none, or none before it is known
   // what the rows before it cost.
-  bool activate() {
+  Row* start_next(Lane& lane) {
+    const std::lock_guard lock(mutex_);
     for (;;) {
       if (held_.empty() || held_.last().next == held_.last().rows()) {
-        const std::size_t most = lanes_.size() > 1 ? kBlocksAtOnce : 1;
-        if (held_.size() == most || !read_block()) return false;
+        const std::size_t most = overlapping_ || ahead_ ? kBlocksAtOnce : apart_ ? 2 : 1;
+        if (held_.size() == most || !read_block()) return nullptr;
         continue;
       }
-      switch (start_row(held_.last())) {
-        case Start::begun:
-          return true;
-        case Start::waits:
-          return false;
-        case Start::skipped:
-          break;
-      }
+      HeldBlock& held = held_.last();
+      RowStart row = starter_.start(held.row(held.next), held.block.number(held.next));
+      const std::uint64_t left = run_.ledger.left();
+      if (left == Ledger::kUnlimited) return &begin(lane, std::move(row), held);
+      std::uint64_t promised = 0;
+      for (const Row* waiting : lane.waiting) promised += waiting->estimator.cost_left();
+      for (const auto& asked : lane.asked) promised += asked.row->estimator.cost_left();
+      if (row.cost() + promised <= left) return &begin(lane, std::move(row), held);
+      if (promised > 0) return nullptr;
+      const std::size_t points = row.ball.shape().points();
+      const std::uint64_t limit = left > points ? (left - 1) / points : 0;
+      if (limit >= 2 && row.plan.shuffled) return &begin(lane, std::move(row), held, limit);
+      leave_out(held, row.ball);
     }
   }
 
-  enum class Start { begun, waits, skipped };
-
-  Start start_row(HeldBlock& held) {
-    RowStart row = starter_.start(held.row(held.next), held.block.number(held.next));
-    std::uint64_t limit = row.plan.limit;
-    const std::size_t points = row.ball.shape().points();
-    if (const std::uint64_t left = run_.ledger.left(); left != Ledger::kUnlimited) {
-      std::uint64_t promised = 0;
-      for (const auto& active : active_) promised += active->estimator.cost_left();
-      if (row.cost() + promised > left) {
-        if (!active_.empty()) return Start::waits;
-        limit = left > points ? (left - 1) / points : 0;
-        if (limit < 2 || !row.plan.shuffled) {
-          leave_out(held, row.ball);
-          return Start::skipped;
-        }
-      }
-    }
-    if (idle_.empty()) {
-      active_.push_back(std::make_unique<Row>(
-          Row{RowEstimator(std::move(row.ball), row.plan, limit, options_, observer_, model_.info().scalar),
-              &held}));
-    } else {
-      idle_.back()->estimator.restart(std::move(row.ball), row.plan, limit);
-      idle_.back()->held = &held;
-      active_.push_back(std::move(idle_.back()));
-      idle_.pop_back();
-    }
+  // Begins with the next row of a block, to visit so many directions of its ball at most.
+  Row& begin(Lane& lane, RowStart start, HeldBlock& held,
+             std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const {
+    const std::uint64_t limit = std::min(start.plan.limit, most);
     ++held.next;
-    return Start::begun;
+    if (lane.idle.empty()) {
+      lane.begun.push_back(std::make_unique<Row>(Row{
+          RowEstimator(std::move(start.ball), start.plan, limit, options_, observer_, model_.info().scalar),
+          &held}));
+      return *lane.begun.back();
+    }
+    Row& row = *lane.idle.back();
+    lane.idle.pop_back();
+    row.estimator.restart(std::move(start.ball), start.plan, limit);
+    row.held = &held;
+    return row;
   }
 
   // What is left is no sample: the next row gets no value, and the evaluations stay for others.
@@ -319,86 +373,33 @@ class Driver {
     held.finished[held.next++] = {row};
   }
 
-  static void ask(Row& row, Lane& lane) {
-    RowEstimator& estimator = row.estimator;
-    const std::uint64_t centre = estimator.started() ? 0 : 1;
-    const std::size_t points = estimator.ball().shape().points();
-    const std::uint64_t taken = lane.points + centre;
-    const std::uint64_t room = lane.room > taken ? (lane.room - taken) / points : 0;
-    std::uint64_t count = std::min(estimator.wanted(), room);
-    if (count == 0 && estimator.wanted() > 0) {
-      if (!lane.requests.empty()) return;
-      count = 1;
-    }
-    lane.requests.push_back(estimator.next(count));
-    lane.asked.push_back({&row, lane.points});
-    lane.points += lane.requests.back().points();
-    row.asked = true;
-  }
-
   void evaluate(Lane& lane) const {
-    lane.box.evaluate(lane.requests, room_for_answers(lane));
-    take(lane);
+    lane.box.evaluate(lane.requests, lane.room_for_answers(model_.info().outputs));
+    lane.take();
   }
 
-  MatrixView<double> room_for_answers(Lane& lane) const {
-    if (lane.answers.rows() < lane.points) lane.answers.resize(lane.points, model_.info().outputs);
-    return lane.answers.view().slice(0, lane.points);
-  }
-
-  // Gives the answers to those who asked.
-  static void take(Lane& lane) {
-    const auto& asked = lane.asked;
-    lane.box.pool().run(
-        (asked.size() + kAskedTogether - 1) / kAskedTogether, [&](std::size_t, std::size_t group) {
-          const std::size_t end = std::min(asked.size(), (group + 1) * kAskedTogether);
-          for (std::size_t r = group * kAskedTogether; r < end; ++r) {
-            prefetch(lane, r, end);
-            asked[r].row->estimator.take(
-                lane.requests[r], lane.answers.view().slice(asked[r].first, lane.requests[r].points()));
-          }
-        });
-  }
-
-  // Estimators after the r-th, one of them with its parts: after the model's work they are in no cache. Those
-  // from `end` on are another thread's.
-  static void prefetch(const Lane& lane, std::size_t r, std::size_t end) {
-    if (r + 4 < end) lane.asked[r + 4].row->estimator.prefetch();
-    if (r + 2 < end) lane.asked[r + 2].row->estimator.prefetch_parts();
-  }
-
-  // Waits for the lane's wave.
-  static void land(Lane& lane) {
-    if (lane.under_way.valid()) lane.under_way.get();
-    for (const auto& asked : lane.asked) asked.row->asked = false;
+  // Lets go of the rows of a wave that are done; the others wait for the next one.
+  void settle(Lane& lane) {
+    lane.done.clear();
+    for (const auto& asked : lane.asked)
+      (asked.row->estimator.decide(lane.quantiles) ? lane.done : lane.waiting).push_back(asked.row);
     lane.asked.clear();
-  }
-
-  // Lets go of rows that are done.
-  void settle() {
-    std::size_t kept = 0;
-    for (std::unique_ptr<Row>& row : active_) {
-      if (row->asked || !row->estimator.decide(quantiles_)) {
-        std::swap(active_[kept++], row);
-        continue;
-      }
+    const std::lock_guard lock(mutex_);
+    for (Row* const row : lane.done) {
       HeldBlock& held = *row->held;
-      finish(row);
+      held.finished[held.block.place(row->estimator.ball().row())] = row->estimator.entries(lane.quantiles);
+      lane.idle.push_back(row);
       if (&held == &held_.first()) finished_.pass_on(held);  // while the caches have it
     }
-    active_.resize(kept);
     while (!held_.empty() && finished_.pass_on(held_.first())) held_.drop_first();
   }
 
-  // Puts the entries of a row that is done where they belong.
-  void finish(std::unique_ptr<Row>& row) {
-    HeldBlock& held = *row->held;
-    held.finished[held.block.place(row->estimator.ball().row())] = row->estimator.entries(quantiles_);
-    idle_.push_back(std::move(row));
-  }
-
-  void tell() const {
-    if (run_.progress) run_.progress({finished_.rows(), rows_, run_.ledger.spent()});
+  void tell() {
+    if (!run_.progress) return;
+    std::unique_lock lock(mutex_);
+    const Progress now{finished_.rows(), rows_, run_.ledger.spent()};
+    lock.unlock();
+    run_.progress(now);
   }
 
   const Model& model_;
@@ -408,14 +409,16 @@ class Driver {
   Ball ball_;
   Observer observer_;
   RowStarter starter_;
-  StudentQuantiles quantiles_;
   FinishedRows finished_;
-  bool overlapping_ = false;  // waves are asked for by threads of their own
-  bool ahead_ = false;        // waves are made ready by a thread of its own
+  bool overlapping_ = false;     // waves are asked for by threads of their own
+  bool ahead_ = false;           // waves are made ready by a thread of its own
+  bool planned_beside_ = false;  // waves are planned while others are asked for
+  bool apart_ = false;           // every thread has waves of its own
+  std::mutex mutex_;             // of what follows, and of finished_, where threads have
   HeldBlocks held_;
   bool ended_ = false;                   // there are no more blocks
   std::span<const GammaRow> earlier_{};  // rows of an earlier run that were not read yet
-  std::vector<std::unique_ptr<Row>> active_, idle_;
+  std::vector<std::unique_ptr<BlackBox>> boxes_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unique_ptr<WholeBalls> balls_;  // null: points are asked for one by one
   std::optional<std::size_t> rows_;

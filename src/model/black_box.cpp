@@ -16,7 +16,7 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kWaveBytes = std::size_t{16} << 20;  // of the answers of a wave
-constexpr std::size_t kWaveAlone = 4096;      // points, and one batch at least: what the caches hold
+constexpr std::size_t kWaveAlone = 1024;      // points, and one batch at least: what the caches hold
 constexpr std::size_t kWaveOfThread = 16384;  // of several, so that they seldom wait for each other
 constexpr std::size_t kBatchesOfThread = 4;   // of several, so that one which is late costs little
 constexpr std::size_t kRowsTogether = 8;      // in a batch at least, if rows are not to be cut
@@ -346,7 +346,8 @@ std::uint64_t BlackBox::batch_size(std::uint64_t total, std::size_t unit) const 
   return std::min(most, divide_up(divide_up(total, rounds * workers_.size()), unit) * unit);
 }
 
-void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<double> answers) {
+void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<double> answers,
+                        const std::function<void()>& beside) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::uint64_t> starts;  // number of the first point of each request
   starts.reserve(requests.size());
@@ -355,7 +356,10 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
     starts.push_back(total);
     total += request.points();
   }
-  if (total == 0) return;
+  if (total == 0) {
+    if (beside) beside();
+    return;
+  }
   if (tuner_ != nullptr) use_tuned();
   const std::uint64_t size = batch_size(total, requests.front().ball->shape().points());
   const auto request_of = [&](std::uint64_t point) {
@@ -373,8 +377,14 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
     const std::uint64_t centre = requests[r].centre ? 1 : 0, points = requests[r].ball->shape().points();
     return starts[r] + centre + divide_up(at - centre, points) * points;
   };
-  pool_.run(divide_up(total, size), [&](std::size_t worker, std::size_t batch) {
+  const std::size_t others = beside ? 1 : 0;
+  pool_.run(others + divide_up(total, size), [&](std::size_t worker, std::size_t task) {
+    if (task < others) {
+      beside();
+      return;
+    }
     if (run_.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
+    const std::size_t batch = task - others;
     const std::uint64_t first = start_of(batch);
     const std::size_t count = start_of(batch + 1) - first;
     if (count == 0) return;
@@ -419,8 +429,10 @@ void BlackBox::ask(std::span<const PointRequest> requests, MatrixView<double> an
 void BlackBox::pace(std::uint64_t points, double seconds) {
   const std::size_t affordable = kWaveBytes / (sizeof(double) * model_.info().outputs);
   const std::size_t threads = workers_.size();
+  const std::size_t alone =
+      std::max(kWaveAlone, kBatchesOfThread * slots_);  // several batches, to compare sizes
   const std::size_t most =
-      std::max(least_wave(), std::min(affordable, threads > 1 ? kWaveOfThread * threads : kWaveAlone));
+      std::max(least_wave(), std::min(affordable, threads > 1 ? kWaveOfThread * threads : alone));
   if (seconds < kWaveSeconds / 4 && 2 * points > wave_) wave_ = std::min(4 * wave_, most);
   if (seconds > kWaveSeconds) wave_ = std::max(wave_ / 2, least_wave());
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -52,8 +53,9 @@ class BlackBox {
   ThreadPool& pool() { return pool_; }
   /// One row of answers a point, in the order of the requests. Balls are of one kind; rows of different balls
   /// need different numbers. Throws Error(model) if an answer is not finite, Error(interrupted) if the run is
-  /// stopped.
-  void evaluate(std::span<const PointRequest> requests, MatrixView<double> answers);
+  /// stopped. `beside`, unless it is empty, is called once meanwhile, by one of the threads.
+  void evaluate(std::span<const PointRequest> requests, MatrixView<double> answers,
+                const std::function<void()>& beside = {});
 
   /// evaluate() in steps, for points that are written on another thread than the one that asks: batch() at
   /// most, in one call of the model. First room is made for them, on the thread that will ask.
