@@ -17,6 +17,7 @@ import numpy as np
 import xgboost as xgb
 
 import harmonia
+from harmonia._data import KeptRows
 from harmonia._growing import GrowingBooster
 from harmonia.lightgbm import gamma_callback
 from harmonia.xgboost import GammaCallback
@@ -31,13 +32,14 @@ class Timed:
 
     def __init__(self, library, rows, predict):
         self.rows, self.predict = rows, predict
+        self.kept = KeptRows(rows)  # as the callbacks have them
         self.growing = GrowingBooster(library, margin=False)
         self.incremental, self.anew, self.prediction = [], [], []
 
     def round(self, booster):
-        measure = functools.partial(harmonia.gamma, X=self.rows, **OPTIONS)
-        grown = timed(self.incremental, lambda: measure(self.growing.look(booster)))
-        whole = timed(self.anew, lambda: measure(booster))
+        measure = functools.partial(harmonia.gamma, **OPTIONS)
+        grown = timed(self.incremental, lambda: measure(self.growing.look(booster), self.kept))
+        whole = timed(self.anew, lambda: measure(booster, self.rows))
         timed(self.prediction, lambda: self.predict(booster, self.rows))
         if not np.array_equal(grown.gamma, whole.gamma) or grown.summary.mean != whole.summary.mean:
             sys.exit(f"wrong answer after {len(self.anew)} rounds: mean {grown.summary.mean}, anew {whole.summary.mean}")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "fingerprint.hpp"
@@ -41,6 +42,11 @@ GammaRow average_of(const std::vector<GammaRow>& columns) {
   return average;
 }
 
+// None of a number that squares too large for a double came to.
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
 constexpr std::size_t kMostSegments = 1000;
 
 // Numbers by their size, then texts as they are.
@@ -72,7 +78,9 @@ GammaStatistics MeanGamma::statistics(double confidence) const {
   result.rows = plug_in_.count();
   if (result.rows == 0) return result;
   result.mean = plug_in_.mean();
-  result.rms = std::sqrt(std::max(0.0, excess_.value() / static_cast<double>(result.rows)));
+  if (const auto square = finite(excess_.value())) {
+    result.rms = std::sqrt(std::max(0.0, *square / static_cast<double>(result.rows)));
+  }
   if (value_.deviation() > 0) result.relative = plug_in_.mean() / value_.deviation();
   if (result.rows == 1) {
     result.low = only_low_;
@@ -80,11 +88,11 @@ GammaStatistics MeanGamma::statistics(double confidence) const {
     return result;
   }
   const double t = student_t_quantile(0.5 + confidence / 2, static_cast<double>(result.rows - 1));
-  result.standard_error = plug_in_.standard_error();
-  result.low = std::max(0.0, mean_interval(split_, t).low);
+  result.standard_error = finite(plug_in_.standard_error());
+  if (const auto low = finite(mean_interval(split_, t).low)) result.low = std::max(0.0, *low);
   // Where single rows saw too little, rows that saw something must be enough to speak for the others.
   const double carriers = squares_ > 0 ? sizes_ * sizes_ / squares_ : 0;
-  if (!sparse_ || carriers >= kTrustedValues) result.high = mean_interval(plug_in_, t).high;
+  if (!sparse_ || carriers >= kTrustedValues) result.high = finite(mean_interval(plug_in_, t).high);
   return result;
 }
 

@@ -440,9 +440,12 @@ std::vector<GammaRow> RowEstimator::entries(StudentQuantiles& quantiles) const {
     }
     row.gamma = now.gamma;
     row.split = now.split;
-    row.standard_error = now.standard_error;
-    row.low = now.sparse ? 0 : now.interval.low;
-    if (!now.sparse) row.high = now.interval.high;
+    // Where squares are too large for a double, nothing is known of the error.
+    if (std::isfinite(now.standard_error)) {
+      row.standard_error = now.standard_error;
+      row.low = now.sparse ? 0 : now.interval.low;
+      if (!now.sparse) row.high = now.interval.high;
+    }
     if (now.delta && options_->output.kind != Kind::norm && options_->output.kind != Kind::angle) {
       const double n = static_cast<double>(ball_.moved()), r = ball_.ball().options().radius;
       const bool solid = ball_.ball().options().average == Average::solid;

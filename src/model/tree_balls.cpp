@@ -175,6 +175,7 @@ class BlockWalker final : public TreeBallWalker {
     const std::size_t bases = (steps_.shifted ? steps_.points : 0) + steps_.last;
     const double* const to_base = steps_.to_base.data() + (steps_.shifted ? 0 : steps_.points * inputs);
     values_.resize(blocks_.size() * (1 + bases) * size);
+    const bool too_wide = row_step_ >= kMostEntries / NearRows::kMostRows || values_.size() >= kMostEntries;
     float* to = values_.data();
     missing_ = false;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -183,8 +184,7 @@ class BlockWalker final : public TreeBallWalker {
       blocks_[b].count = rows.size();
       const bool missing = path_.rows.make_block(rows, nullptr, nullptr, seen_, to);
       missing_ |= missing;
-      blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero) ||
-                         row_step_ >= kMostEntries / NearRows::kMostRows;
+      blocks_[b].alone = any_large(seen_) || (missing && path_.nan_is_zero) || too_wide;
       to += size;
       for (std::size_t base = 0; base < bases; ++base, to += size)
         path_.rows.make_block(rows, to_base + base * inputs, nullptr, seen_, to);

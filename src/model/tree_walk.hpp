@@ -49,7 +49,7 @@ struct TreeRows {
 struct NearRows {
   static constexpr unsigned kLeaf = 8, kRow = 16, kTree = 22;  ///< bits below
   static constexpr std::size_t kMostRows = 64, kMostTrees = 1024;
-  std::uint32_t* found = nullptr;  ///< room for as many as trees × rows, and a block more
+  std::uint32_t* found = nullptr;  ///< room beyond `count` for trees × rows, and a block
   std::size_t count = 0;
   std::uint32_t first_row = 0;  ///< number of the first block's first row
   std::size_t first_tree = 0;   ///< from which trees are counted
@@ -118,9 +118,9 @@ struct TreeKernel {
   /// first … last − 1.
   void (*walk)(const PackedTrees& trees, std::size_t first, std::size_t last, const TreeRows& rows,
                std::int64_t* sums);
-  /// Walks rows through complete trees first … last − 1, NearRows::kMostTrees at most, adds to their sums,
-  /// and lists the trees where |x − threshold| <= reach, which has a slot a split: the leaf counted from the
-  /// tree's first. A level may be listed for no reason.
+  /// Walks rows through complete trees first … last − 1, NearRows::kMostTrees at most from near.first_tree
+  /// on, adds to their sums, and lists the trees where |x − threshold| <= reach, which has a slot a split:
+  /// the leaf counted from the tree's first. A level may be listed for no reason.
   void (*find_near)(const PackedTrees& trees, const float* reach, std::size_t first, std::size_t last,
                     const NearBlocks& blocks, NearRows& near);
   /// Puts those side by side, with as much room, whose bits at `mask` are as wanted; says how many they are.

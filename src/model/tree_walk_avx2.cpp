@@ -49,7 +49,6 @@ struct Avx2 {
 
   static Mask none() { return _mm256_setzero_si256(); }
   static Mask fill(std::int32_t ones) { return _mm256_set1_epi32(ones); }
-  static Mask choose(Mask mask, Mask yes, Mask no) { return _mm256_blendv_epi8(no, yes, mask); }
   static Mask negative(Ints v) { return _mm256_srai_epi32(v, 31); }
   static Mask both(Mask a, Mask b) { return _mm256_and_si256(a, b); }
   static Mask either(Mask a, Mask b) { return _mm256_or_si256(a, b); }

@@ -41,7 +41,6 @@ struct Avx512 {
 
   static Mask none() { return 0; }
   static Mask fill(std::int32_t ones) { return static_cast<Mask>(ones); }
-  static Mask choose(Mask mask, Mask yes, Mask no) { return static_cast<Mask>((mask & yes) | (~mask & no)); }
   static Mask negative(Ints v) { return _mm512_cmplt_epi32_mask(v, _mm512_setzero_si512()); }
   static Mask both(Mask a, Mask b) { return a & b; }
   static Mask either(Mask a, Mask b) { return a | b; }

@@ -61,6 +61,26 @@ TEST(Gamma, TrueSphereAndBallOfTheExponential) {
   }
 }
 
+// Gammas are about 1e200, and doubles hold no squares of them.
+TEST(Gamma, OfGammasTooLargeToSquareNoErrorIsKnown) {
+  Matrix<double> x(20, 1000);
+  for (std::size_t i = 0; i < x.rows(); ++i) std::fill_n(x.row(i), x.columns(), 0.4 + 0.01 * i);
+  GammaOptions options = options_of("cross", 0.01);
+  options.sample = 64;
+  harmonia::Run run;
+  const auto result = gamma(*make_function_model("f4", 1000), x.view(), options, run);
+  for (const GammaRow& row : result.rows) {
+    EXPECT_TRUE(std::isfinite(*row.gamma));
+    for (const auto& number : {row.low, row.high, row.standard_error})
+      EXPECT_TRUE(!number || std::isfinite(*number)) << *number;
+  }
+  const GammaStatistics& all = result.summary.gamma;
+  EXPECT_GT(*all.mean, 1e160);
+  EXPECT_EQ(all.rms, std::nullopt);
+  EXPECT_EQ(all.high, std::nullopt);
+  EXPECT_EQ(all.standard_error, std::nullopt);
+}
+
 TEST(Gamma, ALinearFunctionHasNone) {
   const RowFunction model(20, [](const double* x) {
     double sum = 3;
