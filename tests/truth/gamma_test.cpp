@@ -64,7 +64,8 @@ TEST(Gamma, TrueSphereAndBallOfTheExponential) {
 // Gammas are about 1e200, and doubles hold no squares of them.
 TEST(Gamma, OfGammasTooLargeToSquareNoErrorIsKnown) {
   Matrix<double> x(20, 1000);
-  for (std::size_t i = 0; i < x.rows(); ++i) std::fill_n(x.row(i), x.columns(), 0.4 + 0.01 * i);
+  for (std::size_t i = 0; i < x.rows(); ++i)
+    std::fill_n(x.row(i), x.columns(), 0.4 + 0.01 * static_cast<double>(i));
   GammaOptions options = options_of("cross", 0.01);
   options.sample = 64;
   harmonia::Run run;
