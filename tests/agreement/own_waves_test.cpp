@@ -10,7 +10,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/random.hpp"
 #include "harmonia/measure/gamma.hpp"
-#include "harmonia/model/model.hpp"
+#include "support/functions.hpp"
 
 namespace harmonia {
 namespace {
@@ -18,25 +18,7 @@ namespace {
 constexpr std::size_t kInputs = 3, kRows = 900;
 
 // Smooth, with one fold, and not a sum over features.
-class Folded final : public Model {
- public:
-  Folded() {
-    info_.name = "folded";
-    info_.inputs = kInputs;
-    info_.outputs = 1;
-  }
-  const ModelInfo& info() const override { return info_; }
-  void evaluate(RowsView x, MutableRowsView y) const override {
-    const auto rows = x.as<double>();
-    for (std::size_t i = 0; i < rows.rows; ++i) {
-      const double* row = rows.row(i);
-      *y.row(i) = std::sin(row[0] * row[1]) + std::abs(row[2] - 0.3 * row[0]);
-    }
-  }
-
- private:
-  ModelInfo info_;
-};
+double folded(const double* x) { return std::sin(x[0] * x[1]) + std::abs(x[2] - 0.3 * x[0]); }
 
 Matrix<double> random_rows() {
   Matrix<double> x(kRows, kInputs);
@@ -48,7 +30,7 @@ Matrix<double> random_rows() {
 GammaResult measure(const Matrix<double>& x, GammaOptions options, std::size_t threads) {
   options.ball.radius = 0.2;
   Run run{.seed = 3, .threads = threads, .ledger = Ledger(), .progress = {}, .stop = {}};
-  GammaResult result = gamma(Folded(), x.view(), options, run);
+  GammaResult result = gamma(test::RowFunction(kInputs, folded), x.view(), options, run);
   EXPECT_EQ(run.ledger.spent(), result.summary.evaluations);
   return result;
 }
@@ -98,7 +80,7 @@ TEST(OwnWaves, TheFirstRowThatCannotBeMeasuredIsNamed) {
       measure(x, options, threads);
       FAIL() << "a missing value was measured";
     } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "row 500, column 2 is missing (NaN); model folded takes no missing values");
+      EXPECT_STREQ(error.what(), "row 500, column 2 is missing (NaN); model test takes no missing values");
     }
   }
 }
