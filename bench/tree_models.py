@@ -1,4 +1,4 @@
-"""Trains the boosters that tree_bench, lightgbm_bench and cells_bench measure, once, into FOLDER; xgboost.path and
+"""Trains the boosters that tree_bench, tree_choice_bench, lightgbm_bench and cells_bench measure, once, into FOLDER; xgboost.path and
 lightgbm.path there name the libraries that trained them."""
 
 import sys
@@ -9,7 +9,7 @@ import numpy as np
 import xgboost as xgb
 from sklearn.datasets import make_classification
 
-SHAPES = [(2, 200, 6), (2, 1000, 6), (10, 200, 6), (100, 200, 6), (100, 1000, 6), (100, 200, 8), (1000, 200, 6), (1000, 1000, 6)]  # features, trees, depth
+SHAPES = [(2, 200, 6), (2, 1000, 6), (4, 200, 6), (10, 200, 6), (20, 200, 6), (100, 200, 6), (100, 1000, 6), (100, 200, 8), (1000, 200, 6), (1000, 1000, 6)]  # features, trees, depth
 TRAINING_ROWS = 8000
 TEST_ROWS = 2048
 

@@ -4,6 +4,7 @@
 #   scripts/setup.sh [test]   those, the test tools, and a Python environment outside the repository
 #   scripts/setup.sh study    the compiler and the libraries, and an environment for the experiments' plots
 #   scripts/setup.sh drift    the compiler and the libraries, and an environment with alibi-detect, which the monitor is compared with, 1.1 GB
+#   scripts/setup.sh openblas  the BLAS that dense networks are compared with
 #   scripts/setup.sh torch    PyTorch for Debian's own Python, and a BLAS that it is fast with
 #   scripts/setup.sh libtorch  those, and the headers that libharmonia_torch is built with
 #   scripts/setup.sh mnist    the MNIST images, outside the repository
@@ -483,6 +484,9 @@ case "${1:-test}" in
     install_onnxruntime
     make_venv
     ;;
+  openblas)
+    install_packages libopenblas0-openmp
+    ;;
   torch)
     install_packages "${torch_packages[@]}"
     ;;
@@ -548,6 +552,6 @@ case "${1:-test}" in
     echo "$venv"
     ;;
   *)
-    fail "unknown argument '$1'; expected build, test, study, drift, torch, libtorch, mnist, fashion, images, llm, embedder, kafka, --onnxruntime, --venv, --kafka, --openblas, --torchattacks, --mnist, --fashion, --images, --llm or --embedder"
+    fail "unknown argument '$1'; expected build, test, study, drift, openblas, torch, libtorch, mnist, fashion, images, llm, embedder, kafka, --onnxruntime, --venv, --kafka, --openblas, --torchattacks, --mnist, --fashion, --images, --llm or --embedder"
     ;;
 esac

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "alignment_command.hpp"
 #include "attack_command.hpp"
@@ -15,6 +16,7 @@
 #include "gamma_command.hpp"
 #include "gate_command.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/suggestion.hpp"
 #include "harmonia/core/text.hpp"
 #include "map_command.hpp"
 #include "monitor_command.hpp"
@@ -50,6 +52,22 @@ int fail(int code, const std::string& message) {
   return code;
 }
 
+// What to say of a command line that names no command of the program: all that there is if it names nothing,
+// otherwise what may have been meant.
+int fail_without_command(const CLI::App& program, const char* word) {
+  if (word == nullptr) {
+    std::fputs(program.help().c_str(), stderr);
+    return 2;
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  const std::string nearest = harmonia::nearest_name(word, names);
+  return fail(2, nearest.empty()
+                     ? fmt::format("{} is no command; harmonia --help lists them", harmonia::in_quotes(word))
+                     : fmt::format("{} is no command; did you mean {}? harmonia --help lists all",
+                                   harmonia::in_quotes(word), nearest));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,7 +75,10 @@ int main(int argc, char** argv) {
                    "harmonia");
   program.set_version_flag("--version", HARMONIA_VERSION);
   program.require_subcommand(1);
-  program.footer("harmonia COMMAND --help tells the rest.");
+  program.footer(
+      "Example, gamma of a built-in function around 1000 random rows:\n"
+      "  harmonia gamma 'fn:f2?n=3' uniform:1000 --radius 0.1\n\n"
+      "harmonia COMMAND --help tells the rest.");
   int code = 0;
   try {
     harmonia::add_gamma_command(program, argc, argv);
@@ -81,6 +102,8 @@ int main(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);
+    if (program.get_subcommands().empty() && (argc < 2 || argv[1][0] != '-'))
+      return fail_without_command(program, argc < 2 ? nullptr : argv[1]);
     return fail(2, error.what());
   } catch (const harmonia::Error& error) {
     return fail(exit_code(error.code()), error.what());

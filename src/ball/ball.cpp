@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "harmonia/ball/quadrature.hpp"
 #include "harmonia/ball/rotations.hpp"
@@ -55,11 +57,25 @@ bool only_scaled(const Schema& schema) {
                       [](const Feature& feature) { return feature.bounded() || feature.integer; });
 }
 
+void make_geometry(std::size_t moved, Average average, BallGeometry& made) {
+  if (average == Average::solid) {
+    solid_ball_rule(moved, kSolidRadii, made.radii, made.weights);
+  } else {
+    made.radii = made.weights = {1.0};
+  }
+  const auto n = static_cast<double>(moved);
+  made.own = std::sqrt((n + 1) / n);
+  made.rest = -1 / (std::sqrt(n) * (1 + std::sqrt(n + 1)));
+  made.last = -1 / std::sqrt(n);
+}
+
 }  // namespace
 
 struct BallCache {
   std::mutex mutex;
   std::map<std::size_t, BallGeometry> geometries;
+  // That of most rows, which are asked for one by one: it is found without the mutex.
+  std::atomic<const std::pair<const std::size_t, BallGeometry>*> last = nullptr;
   std::map<std::size_t, Rotations> rotations;
 };
 
@@ -180,20 +196,21 @@ BallShape Ball::shape(std::size_t moved) const {
   return shape;
 }
 
+bool Ball::shares_displacements() const {
+  const BallKind kind = options_.kind;
+  return (plain_ || !scales_.empty()) &&
+         (kind == BallKind::rotated || kind == BallKind::rotated_simplex || kind == BallKind::listed);
+}
+
 const BallGeometry& Ball::geometry(std::size_t moved) const {
+  if (const auto* last = cache_->last.load(std::memory_order_acquire);
+      last != nullptr && last->first == moved)
+    return last->second;
   const std::lock_guard lock(cache_->mutex);
   const auto [found, is_new] = cache_->geometries.try_emplace(moved);
   BallGeometry& made = found->second;
-  if (!is_new) return made;
-  if (options_.average == Average::solid) {
-    solid_ball_rule(moved, kSolidRadii, made.radii, made.weights);
-  } else {
-    made.radii = made.weights = {1.0};
-  }
-  const auto n = static_cast<double>(moved);
-  made.own = std::sqrt((n + 1) / n);
-  made.rest = -1 / (std::sqrt(n) * (1 + std::sqrt(n + 1)));
-  made.last = -1 / std::sqrt(n);
+  if (is_new) make_geometry(moved, options_.average, made);
+  cache_->last.store(&*found, std::memory_order_release);
   return made;
 }
 

@@ -90,25 +90,41 @@ double Noise::moved(std::size_t feature, double x, double by) const {
   return rules.fixed || std::isnan(x) ? x : allowed(rules, x + rules.scale * by);
 }
 
-void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
-                std::span<double> out) const {
+// What sample k moves every feature by, in its scales.
+void Noise::steps(double sigma, std::uint64_t sample, std::span<double> out) const {
   const Matrix<double>& directions = options_.directions;
   thread_local std::vector<float> z;
-  z.resize(directions.rows() > 0 ? directions.rows() : x.size());
+  z.resize(directions.rows() > 0 ? directions.rows() : out.size());
   numbers(sample, z);
-  const double step = (mirrored ? -sigma : sigma) * reach(sample, z);
+  const double step = sigma * reach(sample, z);
   if (directions.rows() == 0) {
-    for (std::size_t j = 0; j < x.size(); ++j) out[j] = step * static_cast<double>(z[j]);
-  } else {
-    std::fill(out.begin(), out.end(), 0.0);
-    for (std::size_t k = 0; k < z.size(); ++k) {
-      const double part = step * static_cast<double>(z[k]);
-      for (std::size_t j = 0; j < x.size(); ++j) out[j] += part * directions.row(k)[j];
-    }
-    // A sum past all numbers in both directions must not look like a missing value.
-    for (double& by : out) by = std::isnan(by) ? std::numeric_limits<double>::infinity() : by;
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = step * static_cast<double>(z[j]);
+    return;
   }
+  std::fill(out.begin(), out.end(), 0.0);
+  for (std::size_t k = 0; k < z.size(); ++k) {
+    const double part = step * static_cast<double>(z[k]);
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] += part * directions.row(k)[j];
+  }
+  // A sum past all numbers in both directions must not look like a missing value.
+  for (double& by : out) by = std::isnan(by) ? std::numeric_limits<double>::infinity() : by;
+}
+
+void Noise::put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
+                std::span<double> out) const {
+  steps(mirrored ? -sigma : sigma, sample, out);
   for (std::size_t j = 0; j < x.size(); ++j) out[j] = moved(j, x[j], out[j]);
+}
+
+bool Noise::linear() const {
+  return std::none_of(options_.schema.begin(), options_.schema.end(),
+                      [](const Feature& f) { return f.integer || f.bounded(); });
+}
+
+void Noise::displacement(std::uint64_t sample, std::span<double> out) const {
+  steps(1, sample, out);
+  const Schema& schema = options_.schema;
+  for (std::size_t j = 0; j < schema.size(); ++j) out[j] = schema[j].fixed ? 0 : schema[j].scale * out[j];
 }
 
 void NoiseRay::take(std::uint64_t sample, std::span<const double> sigmas) {

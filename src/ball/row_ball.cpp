@@ -249,6 +249,13 @@ void RowBall::direction(std::uint64_t unit, std::span<double> out) const {
   }
 }
 
+void RowBall::displacement(std::uint64_t unit, std::span<double> out) const {
+  assert(ball_->shares_displacements());
+  direction(unit, out);
+  const std::span<const double> scales = ball_->scales();
+  for (std::size_t j = 0; j < scales.size(); ++j) out[j] *= scales[j];
+}
+
 bool RowBall::below_resolution(Scalar scalar) const {
   if (shape_.units == 0) return false;
   const BallKind kind = ball_->options().kind;

@@ -9,6 +9,7 @@
 #include "column_choice.hpp"
 #include "csv_records.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/suggestion.hpp"
 #include "harmonia/core/text.hpp"
 #include "number_text.hpp"
 
@@ -98,7 +99,7 @@ class CsvSource final : public RowSource {
     }
     for (const std::size_t column : choice_.features) {
       const ParsedNumber parsed = parse_number(fields[column]);
-      if (parsed.kind == NumberKind::not_a_number) fail(column, "is not a number");
+      if (parsed.kind == NumberKind::not_a_number) fail_text(column);
       if (parsed.kind == NumberKind::infinite) fail(column, "is infinite");
       values_.push_back(parsed.value);
     }
@@ -111,6 +112,22 @@ class CsvSource final : public RowSource {
     throw Error(ErrorCode::input,
                 fmt::format("{} line {}, column {} ({}): {} {}", info_.source, records_.line(), column,
                             printable(names_[column]), in_quotes(records_.fields()[column]), what));
+  }
+
+  // A column that begins with a text is mostly no feature: says what leaves all such columns out.
+  [[noreturn]] void fail_text(std::size_t column) const {
+    if (row_ > 0 || values_.size() >= choice_.features.size() || !has_header_)
+      fail(column, "is not a number");
+    std::vector<std::string> texts;
+    for (const std::size_t i : choice_.features) {
+      if (parse_number(records_.fields()[i]).kind != NumberKind::not_a_number) continue;
+      // A name that would not arrive as one is given by its number.
+      const bool sayable = names_[i].find(',') == std::string::npos && printable(names_[i]) == names_[i];
+      texts.push_back(sayable ? names_[i] : std::to_string(i));
+    }
+    if (texts.size() == choice_.features.size()) fail(column, "is not a number");
+    fail(column,
+         fmt::format("is not a number; columns of text are left out by --drop {}", shell_list(texts)));
   }
 
   CsvRecords records_;

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "column_choice.hpp"
@@ -51,17 +52,13 @@ class MemorySource final : public RowSource {
     block.reset(row_, rows.rows, rows.columns);
     carry(ids_, rows.rows, block.ids);
     carry(labels_, rows.rows, block.labels);
+    // A piece is copied while the nearest cache has it.
     const std::size_t size = rows.rows * rows.columns;
-    const auto* infinite = rows.data + size;
-    if (count_above({rows.data, size}, std::numeric_limits<double>::max()) > 0)  // also what is missing
-      infinite = std::find_if(rows.data, infinite, [](double value) { return std::isinf(value); });
-    if (infinite != rows.data + size) {
-      const auto at = static_cast<std::size_t>(infinite - rows.data);
-      throw Error(ErrorCode::input,
-                  fmt::format("memory row {}, column {} ({}) is infinite", row_ + at / rows.columns,
-                              at % rows.columns, printable(feature_name(info_, at % rows.columns))));
+    for (std::size_t first = 0; first < size; first += kPiece) {
+      const std::span<const double> piece(rows.data + first, std::min(kPiece, size - first));
+      check_finite(piece, first);
+      std::copy(piece.begin(), piece.end(), block.values.view().data + first);
     }
-    std::copy(rows.data, rows.data + size, block.values.view().data);
     row_ += rows.rows;
     return rows.rows > 0;
   }
@@ -69,6 +66,20 @@ class MemorySource final : public RowSource {
   void rewind() override { row_ = 0; }
 
  private:
+  static constexpr std::size_t kPiece = 2048;  // numbers
+
+  // Of numbers from this one on, counted from the next row's first.
+  void check_finite(std::span<const double> numbers, std::size_t first) const {
+    if (count_above(numbers, std::numeric_limits<double>::max()) == 0) return;  // nor is one missing
+    const auto infinite =
+        std::find_if(numbers.begin(), numbers.end(), [](double value) { return std::isinf(value); });
+    if (infinite == numbers.end()) return;
+    const std::size_t at = first + static_cast<std::size_t>(infinite - numbers.begin());
+    throw Error(ErrorCode::input,
+                fmt::format("memory row {}, column {} ({}) is infinite", row_ + at / info_.inputs,
+                            at % info_.inputs, printable(feature_name(info_, at % info_.inputs))));
+  }
+
   // Those of the next `count` rows, if there are any.
   void carry(const std::vector<std::string>& texts, std::size_t count, std::vector<std::string>& out) const {
     out.clear();

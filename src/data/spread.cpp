@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t kQueries = 512;
 constexpr double kScaleRatio = 10;         // of features' spreads that deserves a warning
 constexpr double kRounding = 1e-15;        // of the largest spread, one that comes of rounding
-constexpr std::size_t kScaleRows = 10000;  // that are looked at for it
-constexpr std::size_t kFewRows = 30;       // say too little about a spread
+constexpr std::size_t kScaleRows = 10000;  // that are looked at for it …
+constexpr std::size_t kScaleNumbers = std::size_t{1} << 21;  // … and numbers in these, at most
+constexpr std::size_t kFewRows = 30;                         // say too little about a spread
 constexpr std::size_t kScaleInputs = 10000;
 
 // Rows drawn by reservoir sampling, and the number of rows that were read.
@@ -194,7 +195,7 @@ std::optional<std::string> scale_warning(RowSource& data) {
   if (data.info().inputs > kScaleInputs) return std::nullopt;
   double least = 0, largest = 0;
   std::size_t narrow = 0, wide = 0;
-  const auto spreads = column_spreads(data, kScaleRows);
+  const auto spreads = column_spreads(data, std::min(kScaleRows, kScaleNumbers / data.info().inputs));
   if (spreads.front().count < kFewRows) return std::nullopt;
   for (std::size_t j = 0; j < spreads.size(); ++j) {
     if (const double spread = spreads[j].deviation(); spread > largest) {

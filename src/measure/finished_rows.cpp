@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fingerprint.hpp"
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
@@ -10,6 +12,7 @@ namespace harmonia {
 namespace {
 
 constexpr const char* kEmptySegment = "(empty)";  // of rows that have no value where segments are taken from
+constexpr std::size_t kTogether = 4;              // rows whose fingerprints cost little more than that of one
 
 }  // namespace
 
@@ -28,7 +31,7 @@ bool FinishedRows::pass_on(HeldBlock& held) {
   for (; held.emitted < held.rows() && !held.finished[held.emitted].empty(); ++held.emitted, ++rows_) {
     const std::size_t i = held.emitted;
     const std::span<const double> x = held.row(i);
-    if (held.fingerprints[i] == 0) held.make_fingerprints(i, 1);
+    if (held.fingerprints[i] == 0) held.make_fingerprints(i, std::min(kTogether, held.rows() - i));
     std::vector<GammaRow> entries = std::move(held.finished[i]);
     for (GammaRow& entry : entries) {
       entry.fingerprint = held.fingerprints[i];

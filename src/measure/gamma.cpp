@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <exception>
 #include <future>
 #include <limits>
@@ -30,7 +31,11 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kBlocksAtOnce = 8;                  // of rows in several waves
+// Of rows in several waves; so small that their memory is soon used again, but of some rows, and not too much
+// in all where these are wide.
+constexpr std::size_t kBlocksAtOnce = 8;
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20, kBlockRows = 64;
+constexpr std::size_t kHeldBytes = std::size_t{64} << 20;
 constexpr std::size_t kFewBalls = 64, kManyBalls = 4096;  // that are read together, to begin with and at most
 constexpr std::size_t kBallBytes = std::size_t{4} << 20;  // of their rows: what the caches hold
 constexpr std::size_t kEntriesAtOnce = std::size_t{1} << 18;  // of rows that are under way
@@ -62,6 +67,7 @@ class Driver {
     overlapping_ = several && model.makes_points();
     balls_ = WholeBalls::open({model_, options_, ball_, observer_, starter_, run_}, threads);
     rows_ = data.info().rows;
+    if (balls_ == nullptr) shared_ = SharedUnits::of_ball(model_, ball_);
     apart_ = several && !model.makes_points() && balls_ == nullptr && many_small_balls(threads);
     planned_beside_ = several && !model.makes_points() && !apart_;
     const std::size_t lanes = overlapping_ || apart_ ? threads : 1;
@@ -69,6 +75,10 @@ class Driver {
     ahead_ = can_be_ahead();
     if (ahead_) add_lane(options.batch, threads);
     if (planned_beside_) lanes_.push_back(std::make_unique<Lane>(*boxes_.front()));
+    const std::size_t row_bytes = sizeof(double) * data.info().inputs;
+    block_rows_ = std::min(std::max(kBlockRows, kBlockBytes / row_bytes), rows_per_block(data.info().inputs));
+    if (!overlapping_ && !ahead_)
+      most_blocks_ = std::clamp<std::size_t>(kHeldBytes / (block_rows_ * row_bytes), 2, kBlocksAtOnce);
     starter_.look_at(data.info());
   }
 
@@ -97,6 +107,7 @@ class Driver {
     GammaSummary summary = finished_.summary();
     summary.warnings = starter_.warnings();
     if (balls_ != nullptr) summary.fast_path = model_.ball_path()->name();
+    if (shared_ != nullptr) summary.fast_path = kSharedFirstLayer;
     return summary;
   }
 
@@ -104,7 +115,7 @@ class Driver {
   using Row = RowUnderWay;
 
   void add_lane(std::size_t batch, std::size_t threads) {
-    boxes_.push_back(std::make_unique<BlackBox>(model_, batch, run_, threads));
+    boxes_.push_back(std::make_unique<BlackBox>(model_, batch, run_, threads, shared_.get()));
     lanes_.push_back(std::make_unique<Lane>(*boxes_.back()));
   }
 
@@ -153,22 +164,33 @@ class Driver {
         while (!failed) {
           lane.room = fair_share(lane.box.wave());
           plan(lane);
-          if (lane.requests.empty()) return;
+          if (lane.requests.empty() && !wait_for_room(failed)) return;
           evaluate(lane);
           settle(lane);
           if (worker == 0) tell();
         }
       } catch (...) {
+        const std::lock_guard lock(mutex_);
         failed = true;
+        room_.notify_all();
         throw;
       }
     });
   }
 
-  // Waves become smaller towards the end of a block, so that threads are done at about the same time.
+  // Waits until another thread has done the rows of a block, if there are as many as are held at once;
+  // whether there may be more rows.
+  bool wait_for_room(const std::atomic<bool>& failed) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return failed || ended_ || held_.size() < most_blocks_; });
+    return !ended_;
+  }
+
+  // Waves become smaller towards the end, so that threads are done at about the same time.
   std::uint64_t fair_share(std::uint64_t most) {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t rows = held_.empty() ? most : held_.last().rows() - held_.last().next;
+    const std::size_t held = held_.empty() ? 0 : held_.last().rows() - held_.last().next;
+    const std::uint64_t rows = held + (*rows_ > read_ ? *rows_ - read_ : 0);
     const std::uint64_t points = rows * gamma_cost(options_, data_.info().inputs);
     return std::min(most, std::max<std::uint64_t>(kSmallWave, points / (2 * lanes_.size())));
   }
@@ -289,10 +311,13 @@ class Driver {
   bool at_the_end() const { return ended_ && held_.empty(); }
 
   // Reads another block, and counts its rows of an earlier run; null if there is none.
-  HeldBlock* read_block(std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    HeldBlock* const held = ended_ ? nullptr : held_.read(data_, most);
-    ended_ = held == nullptr;
+  HeldBlock* read_block(std::size_t most) {
     if (ended_) return nullptr;
+    ended_ = true;  // also for other threads, if it cannot be read
+    HeldBlock* const held = held_.read(data_, most);
+    if (held == nullptr) return nullptr;
+    ended_ = false;
+    read_ += held->rows();
     for (; held->next < held->rows() && !earlier_.empty(); held->emitted = ++held->next) {
       std::size_t count = 1;
       while (count < earlier_.size() && earlier_[count].row == earlier_.front().row) ++count;
@@ -326,8 +351,8 @@ class Driver {
     const std::lock_guard lock(mutex_);
     for (;;) {
       if (held_.empty() || held_.last().next == held_.last().rows()) {
-        const std::size_t most = overlapping_ || ahead_ ? kBlocksAtOnce : apart_ ? 2 : 1;
-        if (held_.size() == most || !read_block()) return nullptr;
+        if (held_.size() == most_blocks_ || !read_block(block_rows_)) return nullptr;
+        drop_done();  // all its rows may be of an earlier run
         continue;
       }
       HeldBlock& held = held_.last();
@@ -391,15 +416,22 @@ class Driver {
       lane.idle.push_back(row);
       if (&held == &held_.first()) finished_.pass_on(held);  // while the caches have it
     }
-    while (!held_.empty() && finished_.pass_on(held_.first())) held_.drop_first();
+    drop_done();
   }
 
+  // Passes on what is done, and lets go of blocks that are.
+  void drop_done() {
+    while (!held_.empty() && finished_.pass_on(held_.first())) {
+      held_.drop_first();
+      room_.notify_all();
+    }
+  }
+
+  // Other threads pass rows on only before or after it.
   void tell() {
     if (!run_.progress) return;
-    std::unique_lock lock(mutex_);
-    const Progress now{finished_.rows(), rows_, run_.ledger.spent()};
-    lock.unlock();
-    run_.progress(now);
+    const std::lock_guard lock(mutex_);
+    run_.progress({finished_.rows(), rows_, run_.ledger.spent()});
   }
 
   const Model& model_;
@@ -410,14 +442,18 @@ class Driver {
   Observer observer_;
   RowStarter starter_;
   FinishedRows finished_;
-  bool overlapping_ = false;     // waves are asked for by threads of their own
-  bool ahead_ = false;           // waves are made ready by a thread of its own
-  bool planned_beside_ = false;  // waves are planned while others are asked for
-  bool apart_ = false;           // every thread has waves of its own
-  std::mutex mutex_;             // of what follows, and of finished_, where threads have
+  bool overlapping_ = false;      // waves are asked for by threads of their own
+  bool ahead_ = false;            // waves are made ready by a thread of its own
+  bool planned_beside_ = false;   // waves are planned while others are asked for
+  bool apart_ = false;            // every thread has waves of its own
+  std::mutex mutex_;              // of what follows, and of finished_, where threads have
+  std::condition_variable room_;  // for another block
   HeldBlocks held_;
-  bool ended_ = false;                   // there are no more blocks
+  bool ended_ = false;    // there are no more blocks
+  std::size_t read_ = 0;  // rows of the blocks so far
+  std::size_t block_rows_ = 0, most_blocks_ = kBlocksAtOnce;
   std::span<const GammaRow> earlier_{};  // rows of an earlier run that were not read yet
+  std::unique_ptr<SharedUnits> shared_;  // null: points are written
   std::vector<std::unique_ptr<BlackBox>> boxes_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unique_ptr<WholeBalls> balls_;  // null: points are asked for one by one

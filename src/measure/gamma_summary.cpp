@@ -105,8 +105,8 @@ GammaSummariser::GammaSummariser(const GammaOptions& options, const ModelInfo& m
 void GammaSummariser::add(const std::vector<GammaRow>& entries) {
   const GammaRow& first = entries.front();
   const bool one = columns_.empty() || !first.gamma;
-  const GammaRow average = one ? GammaRow{} : average_of(entries);
-  const GammaRow& row = one ? first : average;
+  const std::optional<GammaRow> average = one ? std::nullopt : std::optional(average_of(entries));
+  const GammaRow& row = one ? first : *average;
   all_.add(row);
   if (!one) {
     for (std::size_t k = 0; k < entries.size(); ++k) columns_[k].add(entries[k]);

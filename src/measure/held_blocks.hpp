@@ -34,18 +34,18 @@ struct HeldBlock {
 /// balls refer to their rows; memory of those that are done is used again.
 class HeldBlocks {
  public:
-  /// Reads another block, of `most` rows at most; null if there is none.
+  /// Reads another block, of `most` rows at most; null if there is none. One that cannot be read is none of
+  /// the blocks.
   HeldBlock* read(RowSource& data, std::size_t most) {
-    HeldBlock& held = blocks_.emplace_back(std::move(spare_));
-    if (!data.read(held.block, std::min(most, rows_per_block(data.info().inputs)))) {
-      spare_ = std::move(blocks_.back());
-      blocks_.pop_back();
-      return nullptr;
-    }
+    if (spare_.empty()) spare_.emplace_back();
+    HeldBlock& held = spare_.back();
+    if (!data.read(held.block, std::min(most, rows_per_block(data.info().inputs)))) return nullptr;
     held.finished.assign(held.rows(), {});
     held.fingerprints.assign(held.rows(), 0);
     held.next = held.emitted = 0;
-    return &held;
+    blocks_.push_back(std::move(held));
+    spare_.pop_back();
+    return &blocks_.back();
   }
 
   bool empty() const { return blocks_.empty(); }
@@ -53,13 +53,13 @@ class HeldBlocks {
   HeldBlock& first() { return blocks_.front(); }
   HeldBlock& last() { return blocks_.back(); }
   void drop_first() {
-    spare_ = std::move(blocks_.front());
+    spare_.push_back(std::move(blocks_.front()));
     blocks_.pop_front();
   }
 
  private:
   std::deque<HeldBlock> blocks_;
-  HeldBlock spare_;
+  std::vector<HeldBlock> spare_;
 };
 
 }  // namespace harmonia

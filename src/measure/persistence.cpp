@@ -14,6 +14,7 @@
 #include "harmonia/core/statistics.hpp"
 #include "harmonia/measure/classes.hpp"
 #include "missing.hpp"
+#include "noise_classes.hpp"
 #include "persistence_search.hpp"
 
 namespace harmonia {
@@ -73,7 +74,7 @@ const PersistenceRow& result_of(const Search& search) {
 // A row on its way.
 struct RowState {
   PersistenceRow head;  // what all its entries carry
-  const double* x = nullptr;
+  NoiseRow row;
   std::unique_ptr<FrequencyCurve> curve = std::make_unique<FrequencyCurve>();
   std::vector<Search> searches;  // one a gamma
   std::size_t current = 0;
@@ -119,8 +120,10 @@ class Driver {
         run_(run),
         sink_(sink),
         noise_(options.noise, inputs, run.seed),
-        asker_(model, options.batch, run) {
+        asker_(model, options.batch, run),
+        classes_(asker_, noise_, options.paper ? options.samples : first_look(options)) {
     summary_.outcomes.resize(kOutcomes.size());
+    summary_.fast_path = classes_.fast_path();
   }
 
   void measure(const RowBlock& block, const std::optional<std::size_t>& rows) {
@@ -179,18 +182,19 @@ class Driver {
   std::vector<RowState> open(const RowBlock& block, std::size_t first, std::size_t count) {
     std::vector<RowState> states(count);
     const bool affordable = run_.ledger.left() >= count;
+    for (std::size_t i = 0; i < count; ++i) states[i].row.x = block.values.row(first + i);
     std::vector<long long> classes(count, 0);
-    const std::size_t inputs = block.values.columns();
     if (affordable) {
-      classes = ask_classes(asker_, count, [&](std::size_t i, std::span<double> x) {
-        std::copy_n(block.values.row(first + i), inputs, x.begin());
-      });
+      std::vector<NoiseRow*> rows;
+      rows.reserve(count);
+      for (RowState& state : states) rows.push_back(&state.row);
+      classes_.begin(rows);
+      classes = classes_.ask(count, [&](std::size_t i) { return NoisePoint{&states[i].row}; });
       spent_ += count;
     }
     for (std::size_t i = 0; i < count; ++i) {
       RowState& state = states[i];
       const std::size_t place = first + i;
-      state.x = block.values.row(place);
       state.head.row = block.number(place);
       if (affordable) state.head.decided_class = classes[i];
       if (!block.ids.empty()) state.head.id = block.ids[place];
@@ -216,12 +220,15 @@ class Driver {
       starts.push_back(total);
       total += state->request->points();
     }
-    const std::size_t inputs = asker_.model().info().inputs;
-    const auto classes = ask_classes(asker_, points, [&](std::size_t i, std::span<double> out) {
+    std::vector<NoiseRow*> rows;
+    rows.reserve(asking.size());
+    for (RowState* state : asking) rows.push_back(&state->row);
+    classes_.begin(rows);
+    const auto classes = classes_.ask(points, [&](std::size_t i) {
       const auto next = std::upper_bound(starts.begin(), starts.end(), i);
       const auto s = static_cast<std::size_t>(next - starts.begin()) - 1;
       const SampleRequest::Point point = asking[s]->request->point(i - starts[s]);
-      noise_.put({asking[s]->x, inputs}, point.sigma, point.sample, point.mirrored, out);
+      return NoisePoint{&asking[s]->row, point.sigma, point.sample, point.mirrored};
     });
     spent_ += points;
     std::vector<unsigned char> kept;
@@ -271,6 +278,7 @@ class Driver {
   const std::function<void(const PersistenceRow&)>& sink_;
   Noise noise_;
   PointAsker asker_;
+  NoiseClasses classes_;
   std::size_t rows_done_ = 0;
   std::uint64_t spent_ = 0;
   PersistenceSummary summary_;

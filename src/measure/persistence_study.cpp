@@ -208,6 +208,7 @@ PersistenceResult persistence_study(const Model& model, RowSource& data, RowSour
         persistence(model, source, options, run, [&](const PersistenceRow& row) { rows.push_back(row); });
     result.outcomes.resize(summary.outcomes.size());
     for (std::size_t i = 0; i < summary.outcomes.size(); ++i) result.outcomes[i] += summary.outcomes[i];
+    if (result.fast_path.empty()) result.fast_path = summary.fast_path;
     result.asked_twice.asked += summary.asked_twice.asked;
     result.asked_twice.differed += summary.asked_twice.differed;
   };

@@ -13,6 +13,7 @@
 #include "harmonia/core/error.hpp"
 #include "harmonia/core/text.hpp"
 #include "missing.hpp"
+#include "noise_classes.hpp"
 #include "stability_rays.hpp"
 
 namespace harmonia {
@@ -74,6 +75,7 @@ struct Cell {
 struct Around {
   std::size_t place = 0;  // in the block
   bool started = false;   // its own class was asked for
+  NoiseRow row;
   long long decided_class = 0;
   std::vector<Cell> cells;
 
@@ -92,7 +94,9 @@ class Driver {
         noise_(options.noise, inputs, run.seed),
         most_(stability_samples(options)),
         error_(1 - options.confidence),
-        wave_(std::clamp(kWaveNumbers / model.info().outputs, kLeastWave, kMostWave)) {
+        wave_(std::clamp(kWaveNumbers / model.info().outputs, kLeastWave, kMostWave)),
+        classes_(asker_, noise_, most_) {
+    result_.fast_path = classes_.fast_path();
     if (!options.gamma) {
       rays_ = RayCounter::find(asker_, noise_, options_.sigmas);
       if (rays_) result_.fast_path = model.ray_path()->name();
@@ -151,8 +155,8 @@ class Driver {
   void measure_by_points(const RowBlock& block, std::span<StabilityRow> rows) {
     std::size_t next = 0;
     while (next < rows.size() || !active_.empty()) {
-      plan_wave(next, rows.size());
-      if (!requests_.empty()) ask_wave(block);
+      plan_wave(block, next);
+      if (!requests_.empty()) ask_wave();
       settle(rows);
     }
   }
@@ -190,7 +194,8 @@ class Driver {
     return active_.empty() ? std::optional(false) : std::nullopt;
   }
 
-  void plan_wave(std::size_t& next, std::size_t rows) {
+  void plan_wave(const RowBlock& block, std::size_t& next) {
+    const std::size_t rows = block.values.rows();
     requests_.clear();
     points_ = 0;
     for (Around& around : active_) ask(around);
@@ -203,6 +208,7 @@ class Driver {
       }
       Around around;
       around.place = next++;
+      around.row.x = block.values.row(around.place);
       around.cells.resize(options_.sigmas.size());
       for (Cell& cell : around.cells) cell.wanted = result_.looks ? result_.looks->first : most_;
       active_.push_back(std::move(around));
@@ -226,19 +232,16 @@ class Driver {
     points_ += request.count;
   }
 
-  void ask_wave(const RowBlock& block) {
-    const auto write = [&](std::size_t i, std::span<double> out) {
+  void ask_wave() {
+    std::vector<NoiseRow*> rows;
+    for (const Request& request : requests_) rows.push_back(&request.around->row);
+    classes_.begin(rows);
+    const std::vector<long long> classes = classes_.ask(points_, [&](std::size_t i) {
       const Request& request =
           *std::prev(std::upper_bound(requests_.begin(), requests_.end(), i,
                                       [](std::size_t at, const Request& r) { return at < r.start; }));
-      const std::span<const double> x(block.values.row(request.around->place), block.values.columns());
-      if (request.cell == nullptr) {
-        std::copy(x.begin(), x.end(), out.begin());
-      } else {
-        noise_.put(x, request.sigma, request.first + (i - request.start), false, out);
-      }
-    };
-    const std::vector<long long> classes = ask_classes(asker_, points_, write);
+      return NoisePoint{&request.around->row, request.sigma, request.first + (i - request.start), false};
+    });
     promised_ -= points_;
     for (const Request& request : requests_) {
       if (request.cell == nullptr) {
@@ -386,6 +389,7 @@ class Driver {
   std::uint64_t most_;
   double error_;  // of each interval; of a question, of each look
   std::size_t wave_;
+  NoiseClasses classes_;
   StabilityResult result_;
   std::deque<Around> active_;
   std::uint64_t promised_ = 0;  // evaluations that active rows may still take

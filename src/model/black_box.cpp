@@ -7,10 +7,13 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 
 #include "batch_tuner.hpp"
 #include "batching.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/wide_memory.hpp"
+#include "units_worker.hpp"
 
 namespace harmonia {
 namespace {
@@ -20,23 +23,10 @@ constexpr std::size_t kWaveAlone = 1024;      // points, and one batch at least:
 constexpr std::size_t kWaveOfThread = 16384;  // of several, so that they seldom wait for each other
 constexpr std::size_t kBatchesOfThread = 4;   // of several, so that one which is late costs little
 constexpr std::size_t kRowsTogether = 8;      // in a batch at least, if rows are not to be cut
-constexpr double kWaveSeconds = 0.5;  // between two signs of progress, if that many points take longer
+constexpr double kWaveSeconds = 0.5;   // between two signs of progress, if that many points take longer
+constexpr std::size_t kNarrowRow = 8;  // features up to which a point is sooner written than looked after
 
 }  // namespace
-
-/// One thread's batch of points.
-class BlackBox::Worker {
- public:
-  virtual ~Worker() = default;
-  /// From now on batches have so many points at most.
-  virtual void set_batch(std::size_t /*points*/) {}
-  /// Finds where the next batch is to be written; by the thread that will ask.
-  virtual void make_room() {}
-  /// Writes the next points of the requests, so many, those of the first one from `skip` on.
-  virtual void write(std::span<const PointRequest> requests, std::uint64_t skip, std::size_t count) = 0;
-  /// Asks for the points that were written, as many as y has rows.
-  virtual void ask(MatrixView<double> y) = 0;
-};
 
 /// Says which points a model is to make.
 template <class T>
@@ -139,10 +129,12 @@ class BlackBox::TypedWorker final : public Worker {
   }
 
   void set_batch(std::size_t points) override {
-    if (points <= own_.rows()) return;
-    own_.resize(points, inputs_);
+    if (points <= own_slots_) return;
+    own_ = nullptr;  // before there is more
+    own_ = wide_memory(points * inputs_ * sizeof(T));
+    own_slots_ = points;
     slots_.assign(std::bit_ceil(points), {});
-    points_ = own_.row(0);
+    points_ = static_cast<T*>(own_.get());
   }
 
   void make_room() override {
@@ -171,6 +163,8 @@ class BlackBox::TypedWorker final : public Worker {
           const RowBall::Place place = ball.place(unit, p);
           if (place.dense) {
             put_dense(slot, ball, unit, place);
+          } else if (inputs_ <= kNarrowRow) {
+            put_narrow(slot, ball, place);
           } else if (lent()) {
             put_after(slot, ball, place, follows ? &before_[p] : nullptr);
             before_[p] = place;
@@ -207,7 +201,19 @@ class BlackBox::TypedWorker final : public Worker {
   T* point(std::size_t slot) const { return points_ + slot * inputs_; }
 
   void put_centre(std::size_t slot, const RowBall& ball) {
-    lent() ? put_after(slot, ball, {}, nullptr) : put_place(slot, ball, {});
+    if (inputs_ <= kNarrowRow) {
+      put_narrow(slot, ball, {});
+    } else if (lent()) {
+      put_after(slot, ball, {}, nullptr);
+    } else {
+      put_place(slot, ball, {});
+    }
+  }
+
+  void put_narrow(std::size_t slot, const RowBall& ball, const RowBall::Place& place) const {
+    T* const out = point(slot);
+    for (std::size_t j = 0; j < inputs_; ++j) out[j] = static_cast<T>(ball.base_coordinate(place, j));
+    write_own(out, ball, place);
   }
 
   // The same point of the unit before, with another feature moved.
@@ -292,8 +298,9 @@ class BlackBox::TypedWorker final : public Worker {
 
   const Model& model_;
   std::size_t inputs_, batch_;
-  std::shared_ptr<void> memory_;  // the model's, until it is asked
-  Matrix<T> own_;                 // none if the model lends its own
+  std::shared_ptr<void> memory_;         // the model's, until it is asked
+  WideMemory own_{nullptr, &std::free};  // none if the model lends its own
+  std::size_t own_slots_ = 0;
   T* points_ = nullptr;
   std::vector<Slot> slots_;             // as many as a power of two; none of memory that is lent
   std::vector<RowBall::Place> before_;  // the points of the unit before, in memory that is lent
@@ -308,8 +315,13 @@ std::size_t BlackBox::threads_for(const Model& model, std::size_t batch, const R
 BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run)
     : BlackBox(model, batch, run, threads_for(model, batch, run)) {}
 
-BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run, std::size_t threads)
-    : model_(model), run_(run), pool_(threads) {
+BlackBox::BlackBox(const Model& model, std::size_t batch, Run& run, std::size_t threads,
+                   const SharedUnits* shared)
+    : model_(model),
+      run_(run),
+      pool_(threads),
+      shared_(shared),
+      row_starts_(shared == nullptr ? nullptr : std::make_unique<RowStarts>()) {
   // Points that the model makes take none of our memory.
   slots_ = model.makes_points() && batch == 0 ? model.info().preferred_batch
                                               : neighbour_slots(model.info(), batch, pool_.threads());
@@ -326,6 +338,10 @@ BlackBox::~BlackBox() = default;
 
 template <class T>
 std::unique_ptr<BlackBox::Worker> BlackBox::make_worker() const {
+  if (shared_ != nullptr) {
+    return std::make_unique<UnitsWorker<T>>(
+        *shared_, *row_starts_, [this] { return std::make_unique<TypedWorker<T>>(model_, slots_); });
+  }
   if (model_.makes_points()) return std::make_unique<SendingWorker<T>>(model_);
   return std::make_unique<TypedWorker<T>>(model_, slots_);
 }
@@ -349,8 +365,8 @@ std::uint64_t BlackBox::batch_size(std::uint64_t total, std::size_t unit) const 
 void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<double> answers,
                         const std::function<void()>& beside) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::uint64_t> starts;  // number of the first point of each request
-  starts.reserve(requests.size());
+  std::vector<std::uint64_t>& starts = starts_;
+  starts.clear();
   std::uint64_t total = 0;
   for (const PointRequest& request : requests) {
     starts.push_back(total);
@@ -361,6 +377,7 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
     return;
   }
   if (tuner_ != nullptr) use_tuned();
+  find_starts(requests);
   const std::uint64_t size = batch_size(total, requests.front().ball->shape().points());
   const auto request_of = [&](std::uint64_t point) {
     return static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), point) - starts.begin()) -
@@ -405,6 +422,10 @@ void BlackBox::evaluate(std::span<const PointRequest> requests, MatrixView<doubl
   }
 }
 
+void BlackBox::find_starts(std::span<const PointRequest> requests) {
+  if (row_starts_ != nullptr) row_starts_->find(requests, *shared_, pool_);
+}
+
 void BlackBox::use_tuned() {
   slots_ = tuner_->size();
   wave_ = std::max(wave_, least_wave());
@@ -416,6 +437,7 @@ void BlackBox::make_room() { workers_.front()->make_room(); }
 void BlackBox::write(std::span<const PointRequest> requests) {
   std::uint64_t total = 0;
   for (const PointRequest& request : requests) total += request.points();
+  find_starts(requests);
   workers_.front()->write(requests, 0, total);
 }
 

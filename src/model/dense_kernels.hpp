@@ -70,6 +70,13 @@ struct DenseForward {
                      std::size_t count, double* y);
 };
 
+/// The first sums of a point: out = start + step · along, in double, cast once to the type of `out`. The same
+/// bits by every instruction set. False if one of them is not finite.
+struct DenseUnits {
+  bool (*floats)(const double* start, const double* along, double step, std::size_t count, float* out);
+  bool (*doubles)(const double* start, const double* along, double step, std::size_t count, double* out);
+};
+
 /// Sums of squares, for bounds.
 struct DenseSquares {
   /// sums[i] += w[i]².
@@ -81,6 +88,7 @@ struct DenseSquares {
 extern const DenseSquares kScalarSquares, kAvx2Squares, kAvx512Squares;
 extern const DenseKernel<float> kScalarDense, kAvx2Dense, kAvx512Dense;
 extern const DenseKernel<double> kScalarDenseExact, kAvx2DenseExact, kAvx512DenseExact;
+extern const DenseUnits kScalarUnits, kAvx2Units, kAvx512Units;
 extern const DenseForward kScalarForward, kAvx2Forward, kAvx512Forward;
 
 }  // namespace harmonia

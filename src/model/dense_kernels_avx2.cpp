@@ -53,6 +53,7 @@ const DenseSquares kAvx2Squares = dense_squares<Floats>();
 const DenseKernel<float> kAvx2Dense = dense_kernel<Floats, float>();
 const DenseKernel<double> kAvx2DenseExact = dense_kernel<Doubles, double>();
 const DenseForward kAvx2Forward = dense_forward<Floats, Doubles>();
+const DenseUnits kAvx2Units = dense_units();
 
 }  // namespace harmonia
 

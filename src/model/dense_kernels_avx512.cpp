@@ -42,6 +42,7 @@ const DenseSquares kAvx512Squares = dense_squares<Floats>();
 const DenseKernel<float> kAvx512Dense = dense_kernel<Floats, float>();
 const DenseKernel<double> kAvx512DenseExact = dense_kernel<Doubles, double>();
 const DenseForward kAvx512Forward = dense_forward<Floats, Doubles>();
+const DenseUnits kAvx512Units = dense_units();
 
 }  // namespace harmonia
 

@@ -42,5 +42,6 @@ const DenseSquares kScalarSquares = dense_squares<Four<float>>();
 const DenseKernel<float> kScalarDense = dense_kernel<Four<float>, float>();
 const DenseKernel<double> kScalarDenseExact = dense_kernel<Four<double>, double>();
 const DenseForward kScalarForward = dense_forward<Four<float>, Four<double>>();
+const DenseUnits kScalarUnits = dense_units();
 
 }  // namespace harmonia

@@ -146,6 +146,21 @@ constexpr DenseForward dense_forward() {
   return {forward<Doubles, float, double>, forward<Doubles, double, double>, forward<Floats, float, float>};
 }
 
+template <class T>
+bool write_units(const double* start, const double* along, double step, std::size_t count, T* out) {
+  constexpr T kMost =
+      sizeof(T) == sizeof(float) ? static_cast<T>(0x1.fffffep+127) : static_cast<T>(0x1.fffffffffffffp+1023);
+  int beyond = 0;  // a loop without a way out, which the compiler makes vectors of
+  for (std::size_t i = 0; i < count; ++i) {
+    const T unit = static_cast<T>(start[i] + step * along[i]);
+    out[i] = unit;
+    beyond |= static_cast<int>(!(unit <= kMost)) | static_cast<int>(!(unit >= -kMost));
+  }
+  return beyond == 0;
+}
+
+constexpr DenseUnits dense_units() { return {write_units<float>, write_units<double>}; }
+
 template <class S>
 void add_squares(const float* w, std::size_t count, float* sums) {
   std::size_t i = 0;

@@ -25,14 +25,6 @@ const DenseKernel<T>& kernel_for([[maybe_unused]] Simd simd) {
   }
 }
 
-const DenseForward& forward_for([[maybe_unused]] Simd simd) {
-#if defined(__x86_64__)
-  if (simd == Simd::avx512) return kAvx512Forward;
-  if (simd == Simd::avx2) return kAvx2Forward;
-#endif
-  return kScalarForward;
-}
-
 const DenseSquares& squares_for([[maybe_unused]] Simd simd) {
 #if defined(__x86_64__)
   if (simd == Simd::avx512) return kAvx512Squares;
@@ -41,19 +33,9 @@ const DenseSquares& squares_for([[maybe_unused]] Simd simd) {
   return kScalarSquares;
 }
 
-DenseWeights weights_of(DenseLayer& layer) {
-  DenseWeights weights{{layer.weights.begin(), layer.weights.end()}, {}};
-  if (!std::equal(layer.weights.begin(), layer.weights.end(), weights.floats.begin(),
-                  [](double a, float b) { return a == static_cast<double>(b); })) {
-    weights.doubles = std::move(layer.weights);
-  }
-  layer.weights = {};
-  return weights;
-}
-
 std::vector<DenseWeights> take_weights(DenseNetwork& network) {
   std::vector<DenseWeights> weights;
-  for (DenseLayer& layer : network.layers) weights.push_back(weights_of(layer));
+  for (DenseLayer& layer : network.layers) weights.emplace_back(std::move(layer.weights));
   return weights;
 }
 
@@ -94,6 +76,38 @@ bool all_piecewise(const DenseNetwork& network) {
 }
 
 }  // namespace
+
+DenseWeights::DenseWeights(std::vector<double> weights) : floats(weights.begin(), weights.end()) {
+  if (!std::equal(weights.begin(), weights.end(), floats.begin(),
+                  [](double a, float b) { return a == static_cast<double>(b); })) {
+    doubles = std::move(weights);
+  }
+}
+
+void DenseWeights::forward(const DenseForward& products, std::size_t inputs, std::size_t outputs,
+                           const double* x, std::size_t count, double* y) const {
+  if (doubles.empty()) {
+    products.floats(floats.data(), inputs, outputs, x, count, y);
+  } else {
+    products.doubles(doubles.data(), inputs, outputs, x, count, y);
+  }
+}
+
+const DenseForward& dense_forward_for([[maybe_unused]] Simd simd) {
+#if defined(__x86_64__)
+  if (simd == Simd::avx512) return kAvx512Forward;
+  if (simd == Simd::avx2) return kAvx2Forward;
+#endif
+  return kScalarForward;
+}
+
+const DenseUnits& dense_units_for([[maybe_unused]] Simd simd) {
+#if defined(__x86_64__)
+  if (simd == Simd::avx512) return kAvx512Units;
+  if (simd == Simd::avx2) return kAvx2Units;
+#endif
+  return kScalarUnits;
+}
 
 template <class T>
 DensePacks<T>::DensePacks(const DenseNetwork& network, const std::vector<DenseWeights>& weights,
@@ -159,7 +173,7 @@ DensePrepared::DensePrepared(const DenseNetwork& of, std::vector<std::uint32_t> 
       moved(std::move(columns)),
       scales(std::move(column_scales)),
       piecewise(all_piecewise(of)),
-      products(&forward_for(simd)),
+      products(&dense_forward_for(simd)),
       squares(&squares_for(simd)),
       floats(network, weights, moved, simd),
       doubles(network, weights, moved, simd) {
@@ -181,12 +195,7 @@ DensePrepared::DensePrepared(const DenseNetwork& of, std::vector<std::uint32_t> 
 
 void DensePrepared::forward(std::size_t l, const double* x, std::size_t count, double* y) const {
   const DenseLayer& layer = network.layers[l];
-  const DenseWeights& of = weights[l];
-  if (of.doubles.empty()) {
-    products->floats(of.floats.data(), layer.inputs, layer.outputs, x, count, y);
-  } else {
-    products->doubles(of.doubles.data(), layer.inputs, layer.outputs, x, count, y);
-  }
+  weights[l].forward(*products, layer.inputs, layer.outputs, x, count, y);
 }
 
 }  // namespace harmonia

@@ -23,13 +23,23 @@ struct SortedWeights {
 
 /// A layer's weights, outputs × inputs.
 struct DenseWeights {
+  explicit DenseWeights(std::vector<double> weights);
+
   std::vector<float> floats;    ///< rounded
   std::vector<double> doubles;  ///< empty: the floats are all there is
+
+  /// A layer's sums, without bias. x: count × inputs. y: count × outputs.
+  void forward(const DenseForward& products, std::size_t inputs, std::size_t outputs, const double* x,
+               std::size_t count, double* y) const;
 
   double operator[](std::size_t i) const {
     return doubles.empty() ? static_cast<double>(floats[i]) : doubles[i];
   }
 };
+
+/// The products of a layer by these instructions.
+const DenseForward& dense_forward_for(Simd simd);
+const DenseUnits& dense_units_for(Simd simd);
 
 /// A layer's weights as products read them.
 template <class T>

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/suggestion.hpp"
 #include "harmonia/core/text.hpp"
 
 namespace harmonia {
@@ -67,11 +68,16 @@ void check_features(const ModelInfo& model, const DataInfo& data) {
                     data.source, absent.size() == 1 ? "column" : "columns", listed(absent, ", "), model.name,
                     listed(model.features, ", ")));
   }
+  std::vector<std::string> columns;  // as the data names them
+  columns.reserve(wanted.size());
+  for (const std::string& name : wanted)
+    columns.push_back(
+        data.features[static_cast<std::size_t>(std::ranges::find(given, name) - given.begin())]);
   throw Error(ErrorCode::input,
               fmt::format("data {} has the columns {}; model {} expects {}: --columns {}", data.source,
                           listed(data.features, ", "), model.name,
                           given.size() > wanted.size() ? "some of them" : "them in another order",
-                          listed(model.features, ",")));
+                          shell_list(columns)));
 }
 
 }  // namespace harmonia

@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,6 +22,10 @@ namespace {
 
 constexpr std::size_t kRequestsInFlight = 4;
 constexpr std::size_t kRowsPerRequest = 256;
+// More rows, up to so many, if they are about a megabyte of text at most, which most servers take, and if
+// they would be answered in this part of the timeout one by one.
+constexpr std::size_t kMostRows = 1024, kMostValues = 48 * 1024;
+constexpr double kTimeoutShare = 1.0 / 8;
 constexpr const char* kAddress = "http(s)://host[:port]/v2/models/NAME[/versions/V]";
 
 [[noreturn]] void refuse_address(const std::string& address, const std::string& what) {
@@ -70,9 +77,11 @@ class HttpModel final : public Model {
     }
     info_.inputs = example.size();
     info_.scalar = input_.scalar;
-    info_.preferred_batch = input_.one_row ? 1 : kRowsPerRequest;
+    const auto start = std::chrono::steady_clock::now();
     info_.outputs = ask_example(example);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     info_.example_rows = 1;
+    info_.preferred_batch = input_.one_row ? 1 : rows_per_request(taken.count(), options.timeout_seconds);
   }
 
   const ModelInfo& info() const override { return info_; }
@@ -86,11 +95,24 @@ class HttpModel final : public Model {
   }
 
  private:
+  // Where a server takes some time for every request, more rows in each are sooner answered.
+  std::size_t rows_per_request(double seconds_a_row, double timeout_seconds) const {
+    const auto answered = static_cast<std::size_t>(
+        std::min(kTimeoutShare * timeout_seconds / std::max(seconds_a_row, 1e-9), double{kMostRows}));
+    return std::max(kRowsPerRequest, std::min(answered, kMostValues / info_.inputs));
+  }
+
   template <class T>
   void evaluate_all(MatrixView<const T> x, MutableRowsView y) const {
-    const std::size_t step = input_.one_row ? 1 : std::max<std::size_t>(x.rows, 1);
-    for (std::size_t first = 0; first < x.rows; first += step) {
-      const InferenceAnswer answer = ask(x.slice(first, step));
+    for (std::size_t first = 0; first < x.rows;) {
+      const std::size_t count = std::min(x.rows - first, input_.one_row ? 1 : most_rows_.load());
+      HttpAnswer said = post(x.slice(first, count));
+      // It may have a limit that it does not tell.
+      if (said.status >= 400 && count > kRowsPerRequest) {
+        most_rows_ = kRowsPerRequest;
+        continue;
+      }
+      const InferenceAnswer answer = read(std::move(said), count);
       if (answer.columns != info_.outputs) {
         throw Error(ErrorCode::model,
                     fmt::format("model {}: answered {} values a row; expected {}, as in its first "
@@ -98,6 +120,7 @@ class HttpModel final : public Model {
                                 info_.name, answer.columns, info_.outputs));
       }
       std::ranges::copy(answer.values, y.row(first));
+      first += count;
     }
   }
 
@@ -109,11 +132,15 @@ class HttpModel final : public Model {
     return ask(MatrixView<const float>{row.data(), 1, row.size()}).columns;
   }
 
-  InferenceAnswer ask(RowsView x) const {
-    const std::string request = format_inference_request(x, input_, output_, info_.name);
-    return parse_inference_response(body_of(client_.post(url_ + "/infer", request)), x.rows(), output_,
-                                    info_.name);
+  HttpAnswer post(RowsView x) const {
+    return client_.post(url_ + "/infer", format_inference_request(x, input_, output_, info_.name));
   }
+
+  InferenceAnswer read(HttpAnswer said, std::size_t rows) const {
+    return parse_inference_response(body_of(std::move(said)), rows, output_, info_.name);
+  }
+
+  InferenceAnswer ask(RowsView x) const { return read(post(x), x.rows()); }
 
   std::string body_of(HttpAnswer answer) const {
     if (answer.status >= 200 && answer.status < 300) return std::move(answer.body);
@@ -127,6 +154,7 @@ class HttpModel final : public Model {
   HttpClient client_;
   std::string output_;
   TensorInput input_;
+  mutable std::atomic<std::size_t> most_rows_ = std::numeric_limits<std::size_t>::max();  // in a request
 };
 
 }  // namespace

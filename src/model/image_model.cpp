@@ -92,6 +92,7 @@ class ImageModel final : public Model, public Differentiable {
     info_.takes_missing = false;
     info_.row_shape = {d.shape.height, d.shape.width, d.shape.channels};
     info_.features.clear();
+    if (model_->first_layer() != nullptr) info_.fast_path = "none: its rows are made of images";
     if (d.classes.empty()) return;
     if (d.classes.size() != info_.outputs) {
       throw Error(ErrorCode::input, fmt::format("{}: classes has {} names; model {} has {} outputs", path,

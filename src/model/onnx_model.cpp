@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "dense_path.hpp"
 #include "harmonia/core/error.hpp"
+#include "harmonia/core/random.hpp"
 #include "harmonia/core/sha256.hpp"
 #include "harmonia/core/text.hpp"
 #include "model_file.hpp"
-#include "onnx_plan.hpp"
-#include "onnx_session.hpp"
+#include "onnx_rest.hpp"
 
 namespace harmonia {
 namespace {
@@ -25,18 +25,12 @@ constexpr std::int64_t kMostOutputs = std::int64_t{1} << 31;  // numbers a row
 constexpr std::size_t kBatchRows = 512;
 constexpr std::size_t kBatchPixels = std::size_t{1} << 17U;  // and of images, this many values a call
 
-template <class T>
-constexpr OnnxType kType = OnnxType::undefined;
-template <>
-constexpr OnnxType kType<float> = OnnxType::float32;
-template <>
-constexpr OnnxType kType<double> = OnnxType::float64;
-template <>
-constexpr OnnxType kType<std::int32_t> = OnnxType::int32;
-template <>
-constexpr OnnxType kType<std::int64_t> = OnnxType::int64;
-template <>
-constexpr OnnxType kType<bool> = OnnxType::boolean;
+Matrix<float> in_floats(const Matrix<double>& numbers) {
+  Matrix<float> floats(numbers.rows(), numbers.columns());
+  std::transform(numbers.row(0), numbers.row(0) + numbers.rows() * numbers.columns(), floats.row(0),
+                 [](double number) { return static_cast<float>(number); });
+  return floats;
+}
 
 class OnnxModel final : public Model {
  public:
@@ -51,28 +45,35 @@ class OnnxModel final : public Model {
     if (plan_.shape.size() > 2) info_.row_shape.assign(plan_.shape.begin() + 1, plan_.shape.end());
     info_.scalar = plan_.scalar;
     info_.takes_missing = plan_.takes_missing || options.takes_missing;
-    session_.emplace(plan_.rewrite ? with_only_output(bytes, plan_.output, path) : bytes, path);
+    caller_.input = plan_.input;
+    caller_.output = plan_.output;
+    caller_.input_shape = plan_.shape;
+    caller_.session = std::make_unique<OnnxSession>(
+        plan_.rewrite ? with_only_output(bytes, plan_.output, path) : bytes, path);
     read_output();
     set_batch();
     if (!tail_known()) ask_shape();
     std::int64_t outputs = 1;
-    for (const std::int64_t dimension : tail_) {
-      if (dimension > kMostOutputs / outputs) refuse_shape(tail_);
+    for (const std::int64_t dimension : caller_.answer_shape) {
+      if (dimension > kMostOutputs / outputs) refuse_shape(caller_.answer_shape);
       outputs *= dimension;
     }
     info_.outputs = static_cast<std::size_t>(outputs);
     if (info_.outputs == 1) info_.binary = options.binary;
     if (plan_.classes.size() == info_.outputs) info_.classes = plan_.classes;
-    if (options.fast_path) find_dense(bytes, options, example);
+    caller_.outputs = info_.outputs;
+    if (!options.fast_path) return;
+    find_dense(bytes, options, example);
+    find_first_layer(bytes, graph, example);
   }
 
   const ModelInfo& info() const override { return info_; }
 
-  void evaluate(RowsView x, MutableRowsView y) const override {
-    plan_.scalar == Scalar::float32 ? evaluate_as(x.as<float>(), y) : evaluate_as(x.as<double>(), y);
-  }
+  void evaluate(RowsView x, MutableRowsView y) const override { caller_.evaluate(x, y); }
 
   const BallPath* ball_path() const override { return dense_ ? &*dense_ : nullptr; }
+
+  const FirstLayer* first_layer() const override { return first_layer_.get(); }
 
  private:
   void find_dense(const std::string& bytes, const ModelOptions& options, std::span<const double> example) {
@@ -81,9 +82,64 @@ class OnnxModel final : public Model {
     dense_.emplace(std::move(*network));
   }
 
+  // Only where both ways give the same answers.
+  void find_first_layer(const std::string& bytes, const OnnxGraph& graph, std::span<const double> example) {
+    OnnxFirstLayerFound found = find_onnx_first_layer(graph, plan_);
+    if (info_.takes_missing) found = {.layer = {}, .why = "it takes missing values"};
+    if (found.layer) {
+      first_layer_ = open_onnx_first_layer(bytes, plan_, std::move(*found.layer), caller_, info_.name);
+      if (first_layer_ == nullptr) {
+        found.why = "ONNX Runtime does not load what follows the first layer";
+      } else if (!agrees(*first_layer_, example)) {
+        first_layer_ = nullptr;
+        found.why = "by its first layer it answers otherwise";
+      }
+    }
+    info_.fast_path = first_layer_ != nullptr ? fmt::format("first layer of {} units", first_layer_->units())
+                                              : "none: " + found.why;
+  }
+
+  // Whether the example and points around it are answered alike, but for rounding.
+  bool agrees(const FirstLayer& layer, std::span<const double> example) const {
+    constexpr std::size_t kPoints = 4;
+    constexpr double kFloatRounding = 1e-4, kDoubleRounding = 1e-10;
+    Matrix<double> x(kPoints, info_.inputs), units(kPoints, layer.units());
+    for (std::size_t i = 0; i < kPoints; ++i) {
+      std::vector<float> z(info_.inputs);
+      normals({.seed = 1, .sample = i}, z);
+      for (std::size_t j = 0; j < z.size(); ++j) {
+        const double at = example.size() == z.size() && std::isfinite(example[j]) ? example[j] : 0;
+        const double size = i == 0 ? 0 : 0.1 * (1 + std::abs(at));
+        x.row(i)[j] = static_cast<double>(static_cast<float>(at + size * static_cast<double>(z[j])));
+      }
+    }
+    layer.project(std::as_const(x).view(), true, units.view());
+    Matrix<double> plain(kPoints, info_.outputs), shared(kPoints, info_.outputs);
+    const bool floats = info_.scalar == Scalar::float32;
+    try {
+      if (floats) {
+        const Matrix<float> narrow_x = in_floats(x), narrow_units = in_floats(units);
+        evaluate(narrow_x.view(), plain.view());
+        layer.answer(narrow_units.view(), shared.view());
+      } else {
+        evaluate(std::as_const(x).view(), plain.view());
+        layer.answer(std::as_const(units).view(), shared.view());
+      }
+    } catch (const Error&) {
+      return false;
+    }
+    const std::span<const double> a(plain.row(0), kPoints * info_.outputs),
+        b(shared.row(0), kPoints * info_.outputs);
+    double most = 0;
+    for (const double answer : a) most = std::max(most, std::abs(answer));
+    const double rounding = most * (floats ? kFloatRounding : kDoubleRounding);
+    return std::equal(a.begin(), a.end(), b.begin(),
+                      [&](double one, double other) { return std::abs(one - other) <= rounding; });
+  }
+
   // Type and shape of the output, as far as the graph tells.
   void read_output() {
-    const std::optional<OnnxValue> output = session_->output(plan_.output);
+    const std::optional<OnnxValue> output = caller_.session->output(plan_.output);
     if (!output) {
       throw Error(ErrorCode::input,
                   fmt::format("model {} has lost its output {}", info_.name, in_quotes(plan_.output)));
@@ -92,8 +148,8 @@ class OnnxModel final : public Model {
       throw Error(ErrorCode::input, fmt::format("model {}: output {} is no tensor; expected one of numbers",
                                                 info_.name, in_quotes(plan_.output)));
     }
-    type_ = output->type;
-    switch (type_) {
+    caller_.type = output->type;
+    switch (caller_.type) {
       case OnnxType::float32:
       case OnnxType::float64:
       case OnnxType::int32:
@@ -103,12 +159,12 @@ class OnnxModel final : public Model {
       default:
         throw Error(ErrorCode::input,
                     fmt::format("model {}: output {} holds {}; expected numbers", info_.name,
-                                in_quotes(plan_.output), onnx_type_name(type_)));
+                                in_quotes(plan_.output), onnx_type_name(caller_.type)));
     }
     // A shape that is not known looks like that of a single number.
     const std::vector<std::int64_t>& shape = *output->dims;
     if (!shape.empty() && shape.front() > 0 && shape.front() != plan_.shape.front()) refuse_shape(shape);
-    if (!shape.empty()) tail_.assign(shape.begin() + 1, shape.end());
+    if (!shape.empty()) caller_.answer_shape.assign(shape.begin() + 1, shape.end());
     shape_known_ = !shape.empty();
   }
 
@@ -119,120 +175,37 @@ class OnnxModel final : public Model {
   }
 
   void set_batch() {
-    fixed_batch_ = plan_.shape.front() > 0 ? static_cast<std::size_t>(plan_.shape.front()) : 0;
+    const std::size_t fixed = caller_.fixed_batch();
     // What an image network has between two layers is many times its input.
     const std::size_t rows = plan_.shape.size() > 2
                                  ? std::clamp<std::size_t>(kBatchPixels / plan_.width, 1, kBatchRows)
                                  : kBatchRows;
-    info_.preferred_batch =
-        fixed_batch_ == 0 ? rows : std::max<std::size_t>(1, rows / fixed_batch_) * fixed_batch_;
+    info_.preferred_batch = fixed == 0 ? rows : std::max<std::size_t>(1, rows / fixed) * fixed;
   }
 
   bool tail_known() const {
-    return shape_known_ && std::all_of(tail_.begin(), tail_.end(), [](std::int64_t dim) { return dim > 0; });
+    return shape_known_ && std::all_of(caller_.answer_shape.begin(), caller_.answer_shape.end(),
+                                       [](std::int64_t dim) { return dim > 0; });
   }
 
   // Runs a row of zeros, to see what comes back.
   void ask_shape() {
-    const std::size_t rows = std::max<std::size_t>(1, fixed_batch_);
-    const std::vector<std::int64_t> shape =
-        plan_.scalar == Scalar::float32 ? shape_of_answer<float>(rows) : shape_of_answer<double>(rows);
+    const std::size_t rows = std::max<std::size_t>(1, caller_.fixed_batch());
+    const std::vector<std::int64_t> shape = caller_.shape_of_zeros(rows, plan_.scalar);
     if (shape.empty() || shape.front() != static_cast<std::int64_t>(rows) ||
         std::find(shape.begin(), shape.end(), 0) != shape.end()) {
       refuse_shape(shape);
     }
-    tail_.assign(shape.begin() + 1, shape.end());
+    caller_.answer_shape.assign(shape.begin() + 1, shape.end());
     info_.example_rows = rows;
-  }
-
-  template <class T>
-  std::vector<std::int64_t> shape_of_answer(std::size_t rows) const {
-    const std::vector<T> zeros(rows * plan_.width);
-    const std::vector<std::int64_t> shape = input_shape(rows);
-    return session_->answer_shape(std::array{input(zeros.data(), shape)}, plan_.output, "on a row of zeros");
-  }
-
-  template <class T>
-  void evaluate_as(MatrixView<const T> x, MutableRowsView y) const {
-    if (fixed_batch_ == 0) {
-      call(x.data, x.rows, y.data, x.rows);
-      return;
-    }
-    thread_local std::vector<T> filled;
-    for (std::size_t i = 0; i < x.rows; i += fixed_batch_) {
-      const std::size_t rows = std::min(fixed_batch_, x.rows - i);
-      const T* data = x.row(i);
-      if (rows < fixed_batch_) {
-        filled.assign(data, data + rows * x.columns);
-        for (std::size_t j = rows; j < fixed_batch_; ++j) {
-          filled.insert(filled.end(), x.row(x.rows - 1), x.row(x.rows - 1) + x.columns);
-        }
-        data = filled.data();
-      }
-      call(data, fixed_batch_, y.row(i), rows);
-    }
-  }
-
-  // Runs `rows` rows and keeps the first `wanted` answers.
-  template <class T>
-  void call(const T* x, std::size_t rows, double* y, std::size_t wanted) const {
-    const std::vector<std::int64_t> shape = input_shape(rows);
-    const OnnxNumbers in = input(x, shape);
-    switch (type_) {
-      case OnnxType::float64:
-        if (wanted == rows) return run(in, y, rows);
-        return run_and_copy<double>(in, rows, y, wanted);
-      case OnnxType::float32:
-        return run_and_copy<float>(in, rows, y, wanted);
-      case OnnxType::int32:
-        return run_and_copy<std::int32_t>(in, rows, y, wanted);
-      case OnnxType::int64:
-        return run_and_copy<std::int64_t>(in, rows, y, wanted);
-      default:
-        return run_and_copy<bool>(in, rows, y, wanted);
-    }
-  }
-
-  std::vector<std::int64_t> input_shape(std::size_t rows) const {
-    std::vector<std::int64_t> shape = plan_.shape;
-    shape.front() = static_cast<std::int64_t>(rows);
-    return shape;
-  }
-
-  template <class T>
-  OnnxNumbers input(const T* x, const std::vector<std::int64_t>& shape) const {
-    return {plan_.input, kType<T>, const_cast<T*>(x), shape};
-  }
-
-  template <class T>
-  void run_and_copy(const OnnxNumbers& in, std::size_t rows, double* y, std::size_t wanted) const {
-    // Kept from call to call; an array, because a vector of bool has no elements.
-    thread_local std::unique_ptr<T[]> answers;
-    thread_local std::size_t capacity = 0;
-    if (const std::size_t size = rows * info_.outputs; capacity < size) {
-      answers = std::make_unique<T[]>(size);
-      capacity = size;
-    }
-    run(in, answers.get(), rows);
-    std::transform(answers.get(), answers.get() + wanted * info_.outputs, y,
-                   [](T answer) { return static_cast<double>(answer); });
-  }
-
-  template <class T>
-  void run(const OnnxNumbers& in, T* answers, std::size_t rows) const {
-    std::vector<std::int64_t> shape{static_cast<std::int64_t>(rows)};
-    shape.insert(shape.end(), tail_.begin(), tail_.end());
-    session_->run({&in, 1}, {plan_.output, kType<T>, answers, shape});
   }
 
   ModelInfo info_;
   std::optional<DensePath> dense_;
   OnnxPlan plan_;
-  OnnxType type_ = OnnxType::undefined;
-  std::vector<std::int64_t> tail_;  // of the output's shape, after the rows
+  OnnxCaller caller_;
   bool shape_known_ = false;
-  std::size_t fixed_batch_ = 0;  // 0: any
-  std::optional<OnnxSession> session_;
+  std::unique_ptr<FirstLayer> first_layer_;
 };
 
 }  // namespace

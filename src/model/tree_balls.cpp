@@ -24,6 +24,7 @@ constexpr double kSmallestWay = 1e-13;                   // of a step, as a shar
 constexpr std::size_t kMostSums = std::size_t{1} << 24;  // of a block, which every thread has
 constexpr std::size_t kMostPoints = 32;                  // of a unit, with both signs
 
+constexpr std::uint64_t kGather = 0x0102040810204080;  // times eight bytes 0 or 1: they are the highest bits
 constexpr std::size_t kMostEntries = std::size_t{1} << 31;  // of a table that kernels look up in
 
 TreeBallPoints points_of(const RowBall& ball) {
@@ -288,17 +289,24 @@ class BlockWalker final : public TreeBallWalker {
     for (const std::size_t column : marked_) std::fill_n(sums_.at(sums_.own(row, column, 0)), each, 0);
   }
 
-  // Takes off a row's marks: eight to a word, the first one lowest.
+  // Takes off a row's marks, 64 as bits of a word: one branch that is hard to foretell instead of eight.
   void take_marks(std::size_t row) {
-    marked_.clear();
     unsigned char* const marks = sums_.marks(row);
-    for (std::size_t column = 0; column < sums_.columns(); column += 8) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, marks + column, 8);
-      for (; eight != 0; eight &= eight - 1)
-        marked_.push_back(column + static_cast<std::size_t>(std::countr_zero(eight)) / 8);
+    const std::size_t columns = sums_.columns();
+    marked_.resize(columns);
+    std::size_t* to = marked_.data();
+    for (std::size_t first = 0; first < columns; first += 64) {
+      const std::size_t count = std::min<std::size_t>(64, columns - first);
+      std::uint64_t bits = 0;
+      for (std::size_t i = 0; i < count; i += 8) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, marks + first + i, 8);
+        bits |= (eight * kGather >> 56) << i;
+      }
+      for (; bits != 0; bits &= bits - 1) *to++ = first + static_cast<std::size_t>(std::countr_zero(bits));
     }
-    std::fill_n(marks, sums_.columns(), static_cast<unsigned char>(0));
+    marked_.resize(static_cast<std::size_t>(to - marked_.data()));
+    std::fill_n(marks, columns, static_cast<unsigned char>(0));
   }
 
   const TreeBalls& path_;
@@ -358,8 +366,13 @@ bool fits_blocks(const TreePack& pack, const std::vector<bool>& alone, std::size
 }  // namespace
 
 TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, const TreeKernel& walker,
-                     const TreeAnswers& answered, std::size_t width)
-    : trees(packed), rows(maker), kernel(walker), answers(answered), outputs(width) {
+                     const TreeAnswers& answered, const ModelInfo& info)
+    : trees(packed),
+      rows(maker),
+      kernel(walker),
+      answers(answered),
+      features(info.inputs),
+      outputs(info.outputs) {
   inputs.block = kernel.block;
   for (std::size_t i = 0; i < rows.inputs(); ++i)
     inputs.column.push_back(static_cast<std::uint32_t>(rows.column(i)));
@@ -409,6 +422,7 @@ std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
 }
 
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+  if (cost_ && cost_->points_are_sooner(ball, features)) return nullptr;
   auto walks = walker(ball);
   return walks ? std::make_unique<TreeBallAsker>(*this, std::move(walks)) : nullptr;
 }

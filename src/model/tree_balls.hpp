@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harmonia/model/ball_path.hpp"
+#include "harmonia/model/model.hpp"
+#include "tree_ball_cost.hpp"
 #include "tree_deep.hpp"
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
@@ -32,9 +35,11 @@ class TreeBallWalker {
 /// does not matter and every point's answer is that of the point alone, to the bit.
 class TreeBalls final : public BallPath {
  public:
-  /// Keeps references to all of them.
+  /// Keeps references to all of them but `info`.
   TreeBalls(const PackedEnsemble& trees, const TreeRowsMaker& rows, const TreeKernel& kernel,
-            const TreeAnswers& answers, std::size_t outputs);
+            const TreeAnswers& answers, const ModelInfo& info);
+  /// From now on open() takes only balls whose points are not sooner done one by one, at so many nanoseconds.
+  void weigh(double point) { cost_.emplace(trees, rows, kernel.block, point); }
 
   std::string name() const override;
   std::unique_ptr<BallAsker> open(const Ball& ball) const override;
@@ -54,13 +59,16 @@ class TreeBalls final : public BallPath {
   const TreeRowsMaker& rows;
   const TreeKernel& kernel;
   const TreeAnswers& answers;
-  std::size_t outputs;
+  std::size_t features, outputs;
   std::vector<Pack> packs;
   std::vector<std::uint32_t> columns;  ///< that splits look at, ascending
   bool nan_is_zero = false;            ///< some input in use takes a missing value for 0
   bool plain = true;                   ///< inputs in use are columns as they are, but for missing values, …
   bool shared = false;                 ///< some of them are of the same column
   TurnInputs inputs;                   ///< in use: their columns, and the places of these among the former
+
+ private:
+  std::optional<TreeBallCost> cost_;
 };
 
 }  // namespace harmonia

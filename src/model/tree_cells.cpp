@@ -13,17 +13,9 @@ constexpr std::size_t kMostNumbers = std::size_t{1} << 22;  // in a table: 32 Mi
 constexpr std::size_t kBucketsABound = 4;
 constexpr std::size_t kTogether = 64;                         // rows that are looked up
 constexpr std::size_t kWalkedNumbers = std::size_t{1} << 16;  // in rows that are walked together
-// What the parts of a table cost to make, and a tree of a row to walk, in nanoseconds of some machine: what
-// counts is how many rows the table costs.
-constexpr double kLeafCost = 15, kMarginCost = 2, kOutputCost = 15, kTreeCost = 2.5;
-
-bool is_split(const TreePack& pack, std::size_t slot) {
-  return pack.view.child == nullptr ? pack.split[slot] : pack.child[slot] >= 0;
-}
-
-double threshold_of(const PackedTrees& trees, std::size_t slot) {
-  return trees.exact == nullptr ? static_cast<double>(trees.threshold[slot]) : trees.exact[slot];
-}
+// What the parts of a table cost to make, in nanoseconds of some machine: what counts is how many rows the
+// table costs.
+constexpr double kLeafCost = 15, kMarginCost = 2, kOutputCost = 15;
 
 // A split and its left child, whose neighbour is the right one; or a leaf.
 struct Step {
@@ -106,11 +98,11 @@ TreeCells::TreeCells(const PackedEnsemble& trees, const TreeRowsMaker& rows, std
 
 std::unique_ptr<TreeCells> TreeCells::find(const PackedEnsemble& trees, const TreeRowsMaker& rows,
                                            std::size_t block, const TreeAnswers& answers,
-                                           const ModelInfo& info) {
+                                           const ModelInfo& info, double row_cost) {
   std::unique_ptr<TreeCells> found(new TreeCells(trees, rows, block, answers, info));
   if (!found->find_axes()) return nullptr;
   if (found->cells() > kMostNumbers / std::max(info.outputs, answers.margins())) return nullptr;
-  found->pays_ = found->rows_that_pay();
+  found->pays_ = found->rows_that_pay(row_cost);
   return found;
 }
 
@@ -128,7 +120,7 @@ bool TreeCells::find_axes() {
       const auto axis = static_cast<std::size_t>(at - columns.begin());
       if (axis == bounds.size()) return false;
       if (at == columns.end()) columns.push_back(rows_.column(input));
-      bounds[axis].push_back(threshold_of(pack.view, slot));
+      bounds[axis].push_back(threshold_of(pack, slot));
       zero_is_missing_[axis] |= rows_.rule(input) == TreeInput::Rule::zero_is_missing;
     }
   }
@@ -161,17 +153,14 @@ std::vector<std::size_t> TreeCells::odd_cells(std::size_t axis) const {
   return found;
 }
 
-std::uint64_t TreeCells::rows_that_pay() const {
-  double leaves = 0, trees = 0;
-  for (const TreePack& pack : trees_.packs) {
-    trees += static_cast<double>(pack.view.count);
-    leaves += static_cast<double>(pack.leaf.size());
-  }
+std::uint64_t TreeCells::rows_that_pay(double row_cost) const {
+  double leaves = 0;
+  for (const TreePack& pack : trees_.packs) leaves += static_cast<double>(pack.leaf.size());
   const auto each =
       kMarginCost * static_cast<double>(answers_.margins()) + kOutputCost * static_cast<double>(outputs_);
   const auto walked =
       static_cast<double>(odd_cells(0).size() * axes_[1].cells() + odd_cells(1).size() * axes_[0].cells());
-  const double made = (kLeafCost * leaves + each * static_cast<double>(cells())) / (kTreeCost * trees);
+  const double made = (kLeafCost * leaves + each * static_cast<double>(cells())) / std::max(1.0, row_cost);
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(walked + made)));
 }
 
@@ -257,7 +246,7 @@ void TreeCells::add_leaves(const TreePack& pack, std::vector<std::uint64_t>& sum
         continue;
       }
       const std::size_t axis = axis_of(trees, step.slot);
-      const std::size_t bound = axes_[axis].cell(threshold_of(trees, step.slot));
+      const std::size_t bound = axes_[axis].cell(threshold_of(pack, step.slot));
       if (part.first[axis] < bound) {
         open.push_back({step.left, part.first, part.end});
         open.back().end[axis] = std::min(part.end[axis], bound);

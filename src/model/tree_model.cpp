@@ -22,7 +22,8 @@ class TreeModel final : public Model {
         rays_(trees_, info_, options.by_cost),
         fast_path_(options.fast_path) {
     if (fast_path_ && options.cells)
-      cells_ = TreeCells::find(trees_.trees, trees_.rows, trees_.kernel.block, trees_.answers, info_);
+      cells_ = TreeCells::find(trees_.trees, trees_.rows, trees_.kernel.block, trees_.answers, info_,
+                               trees_.row_cost());
     if (cells_) info_.fast_path = fmt::format("cells from {} points on", cells_->pays());
   }
 

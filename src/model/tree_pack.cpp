@@ -202,6 +202,27 @@ std::vector<double> units_of(const std::vector<int>& exponents) {
   return units;
 }
 
+bool is_split(const TreePack& pack, std::size_t slot) {
+  return pack.child.empty() ? slot < pack.split.size() && pack.split[slot] : pack.child[slot] >= 0;
+}
+
+double threshold_of(const TreePack& pack, std::size_t slot) {
+  return pack.exact.empty() ? static_cast<double>(pack.threshold[slot]) : pack.exact[slot];
+}
+
+std::vector<std::vector<double>> thresholds_by_input(const PackedEnsemble& trees, std::size_t inputs,
+                                                     std::size_t block) {
+  std::vector<std::vector<double>> found(inputs);
+  for (const TreePack& pack : trees.packs) {
+    const std::size_t slots = pack.child.empty() ? pack.split.size() : pack.child.size();
+    for (std::size_t slot = 0; slot < slots; ++slot)
+      if (is_split(pack, slot))
+        found[static_cast<std::size_t>(pack.input[slot]) / block].push_back(threshold_of(pack, slot));
+  }
+  for (std::vector<double>& each : found) std::ranges::sort(each);
+  return found;
+}
+
 PackedEnsemble pack_trees(const TreeEnsemble& ensemble, std::size_t block, const std::vector<int>& exponents,
                           std::size_t first) {
   PackedEnsemble packed;

@@ -19,6 +19,10 @@ struct TreePack {
   std::vector<bool> split;  ///< of complete trees: the slot is one, and not below a leaf
 };
 
+/// Whether a slot of a pack holds a split, and what that compares with.
+bool is_split(const TreePack& pack, std::size_t slot);
+double threshold_of(const TreePack& pack, std::size_t slot);
+
 /// An ensemble's trees, grouped by output and depth, with their leaves in fixed point.
 struct PackedEnsemble {
   std::vector<TreePack> packs;
@@ -47,6 +51,11 @@ class LeafScales {
 
 /// What 1 in a sum of that fixed point stands for.
 std::vector<double> units_of(const std::vector<int>& exponents);
+
+/// What splits compare each of so many inputs with, ascending, as often as it occurs. `block`: rows that a
+/// kernel walks together.
+std::vector<std::vector<double>> thresholds_by_input(const PackedEnsemble& trees, std::size_t inputs,
+                                                     std::size_t block);
 
 /// The trees from number `first` on, for a kernel that walks this many rows together. `exponents`: of
 /// LeafScales.

@@ -9,6 +9,7 @@ constexpr std::size_t kRows = 256;             // walked together, so that trees
 constexpr std::size_t kRowBytes = 128 * 1024;  // … or fewer, if they are wide
 constexpr std::size_t kLeastRows = 32;
 constexpr std::size_t kWidestVector = std::size_t{1} << 24;  // inputs; places in a block fit 31 bits
+constexpr double kPointNumber = 0.3;  // nanoseconds that a number of a row takes before trees see it
 constexpr std::size_t kTreeBytes = 128 * 1024;  // of trees that are walked by all these rows in turn
 
 const TreeKernel& kernel_for([[maybe_unused]] Simd simd, std::size_t inputs) {
@@ -20,8 +21,8 @@ const TreeKernel& kernel_for([[maybe_unused]] Simd simd, std::size_t inputs) {
   return kScalarTrees;
 }
 
-void walk(const TreeKernel& kernel, const TreePack& pack, const TreeRows& rows,
-          std::vector<std::int64_t>& sums) {
+void walk_pack(const TreeKernel& kernel, const TreePack& pack, const TreeRows& rows,
+               std::vector<std::int64_t>& sums) {
   const std::size_t each = std::max<std::size_t>(
       1, (pack.threshold.size() * 2 * sizeof(float) + pack.leaf.size() * sizeof(std::int64_t)) /
              pack.view.count);
@@ -54,9 +55,19 @@ PreparedTrees::PreparedTrees(const TreeEnsemble& ensemble, const TreeModelOption
       trees(pack_trees(ensemble, kernel.block, exponents, first)),
       rows(ensemble, trees.used, kernel),
       answers{ensemble.base, trees.unit, ensemble.factor, options.margin ? TreeLink{} : ensemble.link},
-      balls(trees, rows, kernel, answers, tree_model_info(ensemble, options).outputs) {}
+      slices(options.simd == Simd::avx512
+                 ? TreeSlices::find(trees, rows, kernel.block, answers, options.by_cost)
+                 : nullptr),
+      balls(trees, rows, kernel, answers, tree_model_info(ensemble, options)) {
+  if (options.by_cost) balls.weigh(kPointNumber * static_cast<double>(rows.inputs()) + row_cost());
+}
 
 void PreparedTrees::evaluate(RowsView x, MutableRowsView y) const {
+  if (slices == nullptr) return walk(x, y);
+  slices->evaluate(x, y, [this](RowsView some, MutableRowsView answered) { walk(some, answered); });
+}
+
+void PreparedTrees::walk(RowsView x, MutableRowsView y) const {
   const std::size_t bytes = std::max<std::size_t>(1, trees.used.size()) * sizeof(float);
   const std::size_t together = std::clamp(kRowBytes / bytes, kLeastRows, kRows);
   TreeRowsMaker::Buffer buffer;
@@ -66,7 +77,7 @@ void PreparedTrees::evaluate(RowsView x, MutableRowsView y) const {
     const std::size_t count = std::min(together, x.rows() - first);
     const TreeRows made = rows.make(x, first, count, buffer);
     sums.assign(count * answers.margins(), 0);
-    for (const TreePack& pack : trees.packs) walk(kernel, pack, made, sums);
+    for (const TreePack& pack : trees.packs) walk_pack(kernel, pack, made, sums);
     const MutableRowsView out = y.slice(first, count);
     answers.answer(sums.data(), count, 1, count, room, {out.data, count * out.columns});
   }

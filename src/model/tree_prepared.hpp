@@ -9,6 +9,7 @@
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
+#include "tree_slices.hpp"
 
 namespace harmonia {
 
@@ -27,11 +28,17 @@ struct PreparedTrees {
 
   /// As Model::evaluate(), of these trees alone.
   void evaluate(RowsView x, MutableRowsView y) const;
+  /// The same without slices.
+  void walk(RowsView x, MutableRowsView y) const;
+
+  /// Nanoseconds of a row among many, as far as it is the trees' part.
+  double row_cost() const { return slices != nullptr ? slices->cost() : walk_cost(trees); }
 
   const TreeKernel& kernel;
   PackedEnsemble trees;
   TreeRowsMaker rows;
   TreeAnswers answers;
+  std::unique_ptr<TreeSlices> slices;  ///< none: rows are walked
   TreeBalls balls;
 };
 

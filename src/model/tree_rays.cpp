@@ -25,9 +25,10 @@ std::size_t lanes_for(std::size_t sigmas) {
 struct RayCost {
   double rays, points;
 };
-RayCost cost_of(std::size_t sigmas, double levels, double features) {
+RayCost cost_of(std::size_t sigmas, double levels, double features, bool sliced) {
   const double rays = 1 / static_cast<double>(sigmas), trees = levels / 6;
-  return {(1.2 + 26 * rays) * trees + (0.2 + 6.5 * rays) * features, 2.4 * trees + 2.1 * features};
+  return {(1.2 + 26 * rays) * trees + (0.2 + 6.5 * rays) * features,
+          sliced ? 150 + 0.5 * trees + 2.4 * features : 2.4 * trees + 2.1 * features};
 }
 constexpr double kWorthwhile = 1.15;  // what a gain by measured costs has to be
 
@@ -151,7 +152,7 @@ std::unique_ptr<RayAsker> TreeRays::open(const Noise& noise, std::span<const dou
   double levels = 0;
   for (const TreePack& pack : trees.trees.packs)
     levels += static_cast<double>(pack.view.count * pack.view.depth);
-  const RayCost cost = cost_of(sigmas.size(), levels, static_cast<double>(inputs));
+  const RayCost cost = cost_of(sigmas.size(), levels, static_cast<double>(inputs), trees.slices != nullptr);
   if (by_cost && cost.points < kWorthwhile * cost.rays) return nullptr;
   if (scalar == Scalar::float32) return std::make_unique<Asker<float>>(*this, noise, sigmas);
   return std::make_unique<Asker<double>>(*this, noise, sigmas);

@@ -25,6 +25,7 @@ struct Avx2 {
   static constexpr std::size_t kLanes = 8;
   static constexpr unsigned kLevelsTogether = 4;
   static constexpr unsigned kSingleFrom = 6;
+  static constexpr std::size_t kTurned = 0;
   using Floats = __m256;
   using Ints = __m256i;
   using Mask = __m256i;

@@ -12,12 +12,44 @@ struct Avx512 {
   static constexpr std::size_t kLanes = 16;
   static constexpr unsigned kLevelsTogether = 4;
   static constexpr unsigned kSingleFrom = kCompleteDepth;
+  static constexpr std::size_t kTurned = 16;
   using Floats = __m512;
   using Ints = __m512i;
   using Mask = __mmask16;
   struct Sums {
     __m512i low, high;
   };
+
+  // Turns 16 rows from a column on into 16 columns; true if a value is NaN.
+  static bool turn(const float* const (&rows)[kLanes], std::size_t column, float* to) {
+    Floats a[kTurned], b[kTurned];
+    Mask missing = 0;
+    for (std::size_t i = 0; i < kTurned; ++i) {
+      a[i] = _mm512_loadu_ps(rows[i] + column);
+      missing |= is_nan(a[i]);
+    }
+    for (std::size_t i = 0; i < kTurned; i += 2) {
+      b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+      b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+    }
+    for (std::size_t i = 0; i < kTurned; i += 4) {
+      a[i] = _mm512_shuffle_ps(b[i], b[i + 2], 0x44);
+      a[i + 1] = _mm512_shuffle_ps(b[i], b[i + 2], 0xee);
+      a[i + 2] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+      a[i + 3] = _mm512_shuffle_ps(b[i + 1], b[i + 3], 0xee);
+    }
+    for (std::size_t i = 0; i < kTurned; i += 8) {
+      for (std::size_t j = 0; j < 4; ++j) {
+        b[i + j] = _mm512_shuffle_f32x4(a[i + j], a[i + j + 4], 0x88);
+        b[i + j + 4] = _mm512_shuffle_f32x4(a[i + j], a[i + j + 4], 0xdd);
+      }
+    }
+    for (std::size_t j = 0; j < 8; ++j) {
+      _mm512_storeu_ps(to + j * kLanes, _mm512_shuffle_f32x4(b[j], b[j + 8], 0x88));
+      _mm512_storeu_ps(to + (j + 8) * kLanes, _mm512_shuffle_f32x4(b[j], b[j + 8], 0xdd));
+    }
+    return missing != 0;
+  }
 
   static Ints load(const std::int32_t* p) { return _mm512_loadu_si512(p); }
   static void store(std::int32_t* p, Ints v) { _mm512_storeu_si512(p, v); }

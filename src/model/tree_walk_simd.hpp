@@ -319,6 +319,7 @@ void transpose(__m256* r) {
   for (int i = 0; i < 8; ++i) r[i] = t[i];
 }
 
+// V::kTurned neighbours are turned by V::turn(), where it has that: a row's line of memory is read at once.
 template <class V>
 bool gather_block(const float* x, std::size_t stride, std::size_t rows, const std::uint32_t* columns,
                   std::size_t inputs, float* block) {
@@ -330,6 +331,13 @@ bool gather_block(const float* x, std::size_t stride, std::size_t rows, const st
   while (input < inputs) {
     float* to = block + input * V::kLanes;
     const std::size_t column = columns[input];
+    if constexpr (V::kTurned > 0) {
+      if (input + V::kTurned <= inputs && columns[input + V::kTurned - 1] == column + V::kTurned - 1) {
+        one_missing |= V::turn(from, column, to);
+        input += V::kTurned;
+        continue;
+      }
+    }
     if (input + 8 <= inputs && columns[input + 7] == column + 7) {
       for (std::size_t row = 0; row < V::kLanes; row += 8) {
         __m256 r[8];

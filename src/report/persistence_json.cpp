@@ -196,6 +196,7 @@ std::string persistence_json(const PersistenceRunRecord& record, const Persisten
       {"text", persistence_text(record, result)},
       {"intervals", intervals_text(record)},
       {"warnings", warnings}};
+  if (!result.fast_path.empty()) summary["fast_path"] = result.fast_path;
   if (record.steps > 0) summary["path"] = path_of(record, result);
   if (result.detector) summary["detector"] = detector_of(record, result);
   Json after{{"data", data_json(record.data, result.rows.size() / gammas)},

@@ -288,7 +288,10 @@ std::string persistence_table(const PersistenceRunRecord& record, const Persiste
   text += persistence_text(record, result) + "\n";
   if (result.detector) text += persistence_detector_text(record, result) + "\n";
   if (!record.options.paper) text += persistence_scan_text(record.options) + "\n";
-  return text + "\n" + cost_text(result.evaluations, record.seconds);
+  text += "\n" + cost_text(result.evaluations, record.seconds);
+  if (!result.fast_path.empty())
+    text += fmt::format("by the fast path for {}; --no-fast-path asks for points\n", result.fast_path);
+  return text;
 }
 
 }  // namespace harmonia

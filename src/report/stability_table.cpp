@@ -203,7 +203,7 @@ std::string stability_table(const StabilityRunRecord& record, const StabilityRes
   text += fmt::format("\n{}\n\n{}", stability_text(record, result),
                       cost_text(result.evaluations, record.seconds));
   if (!result.fast_path.empty())
-    text += fmt::format("sigmas together by the fast path for {}; --no-fast-path asks one by one\n",
+    text += fmt::format("by the fast path for {}, sigmas together; --no-fast-path asks one by one\n",
                         result.fast_path);
   return text;
 }

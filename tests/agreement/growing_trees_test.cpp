@@ -16,7 +16,7 @@ namespace {
 using testing::random_trees;
 using testing::RandomTrees;
 
-const TreeModelOptions kOptions{.name = "growing", .kind = "xgboost", .sha256 = ""};
+const TreeModelOptions kOptions{.name = "growing", .kind = "xgboost", .sha256 = "", .by_cost = false};
 
 // Rows in and around [0, 1], where the random trees split, some values missing.
 Matrix<double> random_rows(std::size_t count, std::size_t columns, std::uint64_t seed, double missing = 0.1) {

@@ -50,6 +50,7 @@ def saved_lightgbm(folder, rng, classes, missing, categories):
 def assert_same(harmonia, folder, model, x, *options):
     """The same table either way, and the result says which way it was."""
     np.save(folder / "rows.npy", x)
+    together = 0
     for ball in BALLS:
         for radius in RADII:
             command = ["gamma", model, folder / "rows.npy", "--radius", radius, "--ball", ball, *options, "--quiet"]
@@ -58,8 +59,10 @@ def assert_same(harmonia, folder, model, x, *options):
             assert fast.returncode == 0 and slow.returncode == 0, fast.stderr + slow.stderr
             assert (folder / "fast.csv").read_bytes() == (folder / "slow.csv").read_bytes(), (ball, radius)
             one, other = (json.loads((folder / name).read_text()) for name in ("fast.json", "slow.json"))
-            assert one["summary"]["fast_path"] == "trees" and "fast_path" not in other["summary"]
+            together += one["summary"].get("fast_path") == "trees"
+            assert "fast_path" not in other["summary"]
             assert one["evaluations"] == other["evaluations"]
+    assert together > 0  # of few features, points are often sooner done one by one
     with open(folder / "fast.csv") as file:  # something was measured
         assert max(float(row["gamma"] or 0) for row in csv.DictReader(file)) > 0
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <random>
 #include <string>
@@ -14,6 +15,7 @@
 #include "harmonia/model/tree_ensemble.hpp"
 #include "support/random_trees.hpp"
 #include "support/tree_balls.hpp"
+#include "support/tree_files.hpp"
 
 namespace harmonia {
 namespace {
@@ -277,6 +279,55 @@ TEST(TreeBalls, ABaseThatIsNoPointIsNotObserved) {
   const GammaResult slow = gamma(*model_of(ensemble, best_simd(), false), x.view(), options, other);
   EXPECT_EQ(fast.rows.at(0).gamma, slow.rows.at(0).gamma);
   EXPECT_EQ(fast.rows.at(0).gamma, 0.5);
+}
+
+// Files that libraries saved: of numbers and categories, several classes, random forests.
+TEST(TreeBalls, AreThoseOfBoostersThatLibrariesTrained) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(HARMONIA_TEST_DATA)) {
+    const std::string name = entry.path().filename().string(), folder = entry.path().parent_path().string();
+    const bool lightgbm = folder.find("lightgbm") != std::string::npos && name.ends_with(".txt");
+    const bool xgboost = folder.find("xgboost") != std::string::npos && name.ends_with(".ubj");
+    if (!lightgbm && !xgboost) continue;
+    SCOPED_TRACE(entry.path().string());
+    const std::string bytes = test::data_file(entry.path().string());
+    const TreeEnsemble ensemble = xgboost ? read_xgboost(bytes, name) : read_lightgbm(bytes, name);
+    expect_every_ball(ensemble, ensemble.takes_missing ? 0.1 : 0);
+    ++files;
+  }
+  EXPECT_GE(files, 10U);
+}
+
+// Where most points of few features turn off, they are asked for one by one; gamma is the same.
+TEST(TreeBalls, PointsAreTakenWhereTheyAreSooner) {
+  const auto by_cost = [](const TreeEnsemble& ensemble) {
+    TreeModelOptions options;
+    options.margin = true;
+    options.cells = false;
+    return make_tree_model(ensemble, options);
+  };
+  const auto takes = [&](const TreeEnsemble& ensemble, BallKind kind, double radius) {
+    BallOptions options;
+    options.kind = kind;
+    options.radius = radius;
+    return by_cost(ensemble)->ball_path()->open(Ball(options, {}, 1)) != nullptr;
+  };
+  const TreeEnsemble few = random_trees({.columns = 4, .trees = 200, .seed = 7});
+  const TreeEnsemble many = random_trees({.columns = 300, .trees = 200, .seed = 7});
+  EXPECT_FALSE(takes(few, BallKind::simplex_pairs, 0.5));
+  EXPECT_TRUE(takes(few, BallKind::cross, 0.001));
+  for (const BallKind kind : testing::kKinds)
+    for (const double radius : {0.001, 0.5}) EXPECT_TRUE(takes(many, kind, radius));
+  const Matrix<double> x = rows_near(few, 300, 0.01, 0.5, 8);
+  GammaOptions options;
+  options.ball.kind = BallKind::simplex_pairs;
+  options.ball.radius = 0.5;
+  harmonia::Run one, other;
+  const GammaResult points = gamma(*by_cost(few), x.view(), options, one);
+  const GammaResult balls = gamma(*model_of(few, best_simd()), x.view(), options, other);
+  EXPECT_EQ(points.summary.fast_path, "");
+  EXPECT_EQ(balls.summary.fast_path, "trees");
+  for (std::size_t i = 0; i < x.rows(); ++i) EXPECT_EQ(points.rows[i].gamma, balls.rows[i].gamma);
 }
 
 // A budget is spent as if every point were asked for.

@@ -111,7 +111,7 @@ TEST(TreeCells, ATableIsMadeAtTheNumberOfPointsThatIsSaid) {
   scales.add(ensemble);
   const PreparedTrees trees(ensemble, options, scales.exponents());
   const auto cells = TreeCells::find(trees.trees, trees.rows, trees.kernel.block, trees.answers,
-                                     tree_model_info(ensemble, options));
+                                     tree_model_info(ensemble, options), trees.row_cost());
   ASSERT_NE(cells, nullptr);
   const auto model = make_tree_model(ensemble, options);
   EXPECT_EQ(model->info().fast_path, "cells from " + std::to_string(cells->pays()) + " points on");

@@ -34,7 +34,8 @@ TEST(CsvFault, WhatIsNoNumber) {
   expect_fault("1,2\n3,+-1\n", " line 2, column 1 (x1): '+-1' is not a number");
   expect_fault("1,2\n3,+\n", " line 2, column 1 (x1): '+' is not a number");
   expect_fault("1,2\n3,1 2\n", " line 2, column 1 (x1): '1 2' is not a number");
-  expect_fault("a;b\n1,5;2\n", " line 2, column 0 (a): '1,5' is not a number");
+  expect_fault("a;b\n1,5;2\n",
+               " line 2, column 0 (a): '1,5' is not a number; columns of text are left out by --drop a");
   expect_fault("a,b\n1,\"2\n\"\n\"4\n\",x\n", " line 4, column 1 (b): 'x' is not a number");
 }
 
@@ -66,11 +67,24 @@ TEST(CsvFault, Quotes) {
   expect_fault("a,b\n1,\"2\"3\n", " line 2 has text after the closing quote of field 1");
 }
 
+TEST(CsvFault, ColumnsOfTextHaveTheirRemedy) {
+  const std::string remedy = " is not a number; columns of text are left out by --drop ";
+  expect_fault("id,city name,age\nA1,Paris,3\n", " line 2, column 0 (id): 'A1'" + remedy + "'id,city name'");
+  expect_fault("age,\"a,b\",c\n3,x,y\n", " line 2, column 1 (a,b): 'x'" + remedy + "1,c");
+  expect_fault("age,city,c\n3,x,y\n", " line 2, column 1 (city): 'x'" + remedy + "city", {.drop = {"c"}});
+  // What comes later is a slip in a column of numbers, and of texts alone nothing would be left.
+  expect_fault("age,city\n3,1\n4,x\n", " line 3, column 1 (city): 'x' is not a number");
+  expect_fault("age,city\nx,y\n", " line 2, column 0 (age): 'x' is not a number");
+}
+
 TEST(CsvFault, Garbage) {
-  expect_fault("a,b\n1,\x01\xff\0z\n"s, " line 2, column 1 (b): '\\x01\\xff\\x00z' is not a number");
+  expect_fault(
+      "a,b\n1,\x01\xff\0z\n"s,
+      " line 2, column 1 (b): '\\x01\\xff\\x00z' is not a number; columns of text are left out by --drop b");
   expect_fault("\0\0\0\n\0\0\0\n"s, " line 2, column 0 (\\x00\\x00\\x00): '\\x00\\x00\\x00' is not a number");
   expect_fault("a,b\n1,\xc3\xa9\xed\xa0\x80\n",
-               " line 2, column 1 (b): '\xc3\xa9\\xed\\xa0\\x80' is not a number");
+               " line 2, column 1 (b): '\xc3\xa9\\xed\\xa0\\x80' is not a number; columns of text are left "
+               "out by --drop b");
   expect_fault("a\n" + std::string(1000, 'y') + "\n",
                " line 2, column 0 (a): '" + std::string(60, 'y') + "…' is not a number");
   expect_fault(

@@ -69,16 +69,26 @@ TEST(FeatureNames, MoreThanTheModelNames) {
       });
 }
 
-TEST(FeatureNames, ManyAreNotAllListed) {
+TEST(FeatureNames, WhatIsProposedCanBePasted) {
+  test::expect_error(
+      ErrorCode::input,
+      "data rows.csv has the columns pH, fixed acidity, it's; model m.json expects them in another order: "
+      "--columns 'fixed acidity,pH,it'\\''s'",
+      [] {
+        check({"fixed_acidity", "pH", "it's"}, {"pH", "fixed acidity", "it's"});
+      });
+}
+
+TEST(FeatureNames, ManyAreAllProposed) {
   Names model, data;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 12; ++i) {
     model.push_back("c" + std::to_string(i));
-    data.push_back("c" + std::to_string(19 - i));
+    data.push_back("c" + std::to_string(11 - i));
   }
   test::expect_error(
       ErrorCode::input,
-      "data rows.csv has the columns c19, c18, c17, c16, c15, c14, c13, c12, …; model m.json expects "
-      "them in another order: --columns c0,c1,c2,c3,c4,c5,c6,c7,…",
+      "data rows.csv has the columns c11, c10, c9, c8, c7, c6, c5, c4, …; model m.json expects "
+      "them in another order: --columns c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11",
       [&] { check(model, data); });
 }
 

@@ -103,6 +103,27 @@ TEST(Http, SendsLargeBatches) {
   EXPECT_EQ(wrong_rows(x, test::evaluate(*model, x)), 0U);
 }
 
+TEST(Http, AsksForFewerRowsWhereManyAreRefused) {
+  std::atomic<int> refused = 0;
+  const StandInServer server(inference([&](const Request& request) {
+    if (nlohmann::json::parse(request.body)["inputs"][0]["shape"][0] <= 256) return right_answer(request);
+    ++refused;
+    return with_status(400, R"({"error": "batch size must be <= 256"})");
+  }));
+  const auto model = open(server);
+  const Matrix<double> x = awkward_rows(1000, 2);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(wrong_rows(x, test::evaluate(*model, x)), 0U);
+  EXPECT_EQ(refused, 1);
+}
+
+TEST(Http, SendsFewRowsToASlowModel) {
+  const StandInServer server(inference([&](const Request& request) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return right_answer(request);
+  }));
+  EXPECT_EQ(open(server)->info().preferred_batch, 256U);
+}
+
 TEST(Http, SendsFloatsAndShapesAsDeclared) {
   std::string sent;
   const StandInServer server([&](const Request& request) {

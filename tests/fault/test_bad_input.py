@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -58,6 +59,35 @@ def rows(tmp_path):
 def test_bad_data(fails, rows, text, message):
     path = rows(text)
     assert fails(USAGE, "fn:f2", path, "--radius", "1") == message.format(path)
+
+
+def test_a_column_of_text_has_its_remedy(harmonia, fails, rows):
+    path = rows("id,city name,a,b\nA1,Paris,1,2\nA2,Rome,3,4\n")
+    line = fails(USAGE, "fn:f2", path, "--radius", "1")
+    assert line == f"{path} line 2, column 0 (id): 'A1' is not a number; columns of text are left out by --drop 'id,city name'"
+    assert harmonia("gamma", "fn:f2", path, "--radius", "1", *shlex.split(line.split(" by ")[1])).returncode == 0
+
+
+def test_no_command(harmonia):
+    done = harmonia()
+    assert done.returncode == USAGE and done.stdout == ""
+    for part in ["Usage: harmonia", "\n  gamma ", "\n  serve ", "harmonia COMMAND --help"]:
+        assert part in done.stderr
+    example = next(line for line in done.stderr.splitlines() if line.startswith("  harmonia gamma"))
+    assert harmonia(*shlex.split(example)[1:]).returncode == 0
+
+
+@pytest.mark.parametrize("word, meant", [("gama", "gamma"), ("Gamma", "gamma"), ("atack", "attack"), ("persist", "persistence"), ("stabilty", "stability")])
+def test_a_misspelt_command(harmonia, word, meant):
+    done = harmonia(word, "fn:f2", "uniform:10", "--radius", "1")
+    assert done.returncode == USAGE and done.stdout == ""
+    assert done.stderr == f"harmonia: '{word}' is no command; did you mean {meant}? harmonia --help lists all\n"
+
+
+def test_a_command_that_is_like_none(harmonia):
+    done = harmonia("rows.csv")
+    assert done.returncode == USAGE
+    assert done.stderr == "harmonia: 'rows.csv' is no command; harmonia --help lists them\n"
 
 
 def test_a_missing_file(fails, tmp_path):

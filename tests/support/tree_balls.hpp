@@ -42,7 +42,7 @@ inline Matrix<double> rows_near(const TreeEnsemble& ensemble, std::size_t count,
   return x;
 }
 
-/// A model of the ensemble that has no table of cells.
+/// A model of the ensemble that has no table of cells, and answers whole balls whatever they cost.
 inline std::unique_ptr<Model> model_of(const TreeEnsemble& ensemble, Simd simd, bool fast = true) {
   return make_tree_model(ensemble, {.name = "random",
                                     .kind = "xgboost",
@@ -50,7 +50,8 @@ inline std::unique_ptr<Model> model_of(const TreeEnsemble& ensemble, Simd simd, 
                                     .margin = ensemble.margins() % 2 == 1,
                                     .simd = simd,
                                     .fast_path = fast,
-                                    .cells = false});
+                                    .cells = false,
+                                    .by_cost = false});
 }
 
 /// What a ball's answer says of one point.

@@ -141,6 +141,8 @@ class Ball {
   bool plain() const { return plain_; }
   /// The features' scales, if nothing but scales and fixed values makes them more than plain; else empty.
   std::span<const double> scales() const { return scales_; }
+  /// Points are the row and a multiple of a displacement that all rows share, if none has a missing value.
+  bool shares_displacements() const;
   /// The shape around a row of which `moved` features move.
   BallShape shape(std::size_t moved) const;
   /// The geometry in `moved` dimensions, at least one, made when first asked for. Safe to call from several
@@ -231,6 +233,9 @@ class RowBall {
   /// The direction vector of a unit that is dense or a block, one component a column; 0 where the feature
   /// does not move.
   void direction(std::uint64_t unit, std::span<double> out) const;
+  /// What a dense unit's point at radius 1 has more than the row, one component a column: the direction in
+  /// the features' scales. Only where Ball::shares_displacements().
+  void displacement(std::uint64_t unit, std::span<double> out) const;
   /// Coordinates of a point of a dense unit whose direction is `u`.
   void fill_dense(const Place& place, std::span<const double> u, std::span<double> out) const;
   void fill_dense(const Place& place, std::span<const double> u, std::span<float> out) const;

@@ -52,6 +52,11 @@ class Noise {
   /// bounds is put on them; whole features are rounded. Safe to call from several threads.
   void put(std::span<const double> x, double sigma, std::uint64_t sample, bool mirrored,
            std::span<double> out) const;
+  /// Sample k at sigma is every row and sigma times one displacement: no value is bounded or whole. Missing
+  /// values are not moved, so that it holds for rows without.
+  bool linear() const;
+  /// That displacement, one component a feature; only where linear(). Safe to call from several threads.
+  void displacement(std::uint64_t sample, std::span<double> out) const;
   /// The normal numbers that sample k is made of, one a direction, or one a feature.
   void numbers(std::uint64_t sample, std::span<float> out) const;
   /// The dimension that the displacements have: directions, or features that can move.
@@ -61,6 +66,7 @@ class Noise {
   friend class NoiseRay;
   double reach(std::uint64_t sample, std::span<const float> z) const;
   double moved(std::size_t feature, double x, double by) const;
+  void steps(double sigma, std::uint64_t sample, std::span<double> out) const;
 
   NoiseOptions options_;
   std::uint64_t seed_;

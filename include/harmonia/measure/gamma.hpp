@@ -140,7 +140,7 @@ GammaResult gamma(const Model& model, MatrixView<const double> x, const GammaOpt
 /// The same for data that is read a block at a time. Rows go to `sink` in order as they are done; rows that
 /// `done` holds (of an earlier, interrupted run) are not measured again. Keeps no rows itself. A model that
 /// is not reentrant is asked by the calling thread. Unless run.threads is 1, data is read and `sink` called
-/// by any of the threads, one at a time.
+/// by any of the threads, one at a time, and never while run.progress is.
 GammaSummary gamma(const Model& model, RowSource& data, const GammaOptions& options, Run& run,
                    const std::function<void(const GammaRow&)>& sink, const std::vector<GammaRow>& done = {});
 

@@ -72,6 +72,7 @@ struct PersistenceSummary {
   std::vector<std::size_t> outcomes;  ///< entries by PersistenceOutcome
   AskedTwice asked_twice;
   std::uint64_t evaluations = 0;
+  std::string fast_path;              ///< by which points were answered sooner; empty: one by one
   std::vector<std::string> warnings;  ///< one sentence each
 };
 

@@ -63,6 +63,7 @@ struct PersistenceResult {
   std::optional<PersistenceDetector> detector;
   AskedTwice asked_twice;
   std::uint64_t evaluations = 0;
+  std::string fast_path;              ///< by which points were answered sooner; empty: one by one
   std::vector<std::string> warnings;  ///< one sentence each
 };
 

@@ -12,6 +12,7 @@
 #include "harmonia/core/rows.hpp"
 #include "harmonia/core/run.hpp"
 #include "harmonia/model/model.hpp"
+#include "harmonia/model/shared_units.hpp"
 
 namespace harmonia {
 
@@ -37,8 +38,10 @@ class BlackBox {
  public:
   /// `batch` is the number of points held in memory at once, over all threads; 0: chosen for the model.
   BlackBox(const Model& model, std::size_t batch, Run& run);
-  /// With as many threads as said.
-  BlackBox(const Model& model, std::size_t batch, Run& run, std::size_t threads);
+  /// With as many threads as said; by the units of points where `shared` has those of the balls'
+  /// displacements.
+  BlackBox(const Model& model, std::size_t batch, Run& run, std::size_t threads,
+           const SharedUnits* shared = nullptr);
   ~BlackBox();
 
   /// Threads that suit the model, the batch and the run.
@@ -72,8 +75,11 @@ class BlackBox {
   template <class T>
   class SendingWorker;
   template <class T>
+  class UnitsWorker;
+  template <class T>
   std::unique_ptr<Worker> make_worker() const;
 
+  void find_starts(std::span<const PointRequest> requests);
   void use_tuned();
   std::size_t least_wave() const;
   std::uint64_t batch_size(std::uint64_t total, std::size_t unit) const;
@@ -86,7 +92,10 @@ class BlackBox {
   std::size_t wave_ = 0;
   ThreadPool pool_;
   std::unique_ptr<BatchTuner> tuner_;  // none: the size of batches stays
+  const SharedUnits* shared_;
+  std::unique_ptr<class RowStarts> row_starts_;  // none: points are written
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::uint64_t> starts_;  // of the wave: the number of the first point of each request
 };
 
 }  // namespace harmonia

@@ -13,6 +13,7 @@
 namespace harmonia {
 
 class BallPath;
+class FirstLayer;
 class RayPath;
 
 /// What is known of a model before it is asked.
@@ -70,6 +71,8 @@ class Model {
   virtual const BallPath* ball_path() const { return nullptr; }
   /// A way to answer the points of many sigmas along one direction sooner; null: it has none.
   virtual const RayPath* ray_path() const { return nullptr; }
+  /// The model in two parts, for points that share displacements; null: it has no such parts.
+  virtual const FirstLayer* first_layer() const { return nullptr; }
   /// Its gradients; null: it has none.
   virtual const Differentiable* differentiable() const { return nullptr; }
 };

@@ -10,6 +10,7 @@
 #include "harmonia/core/rows.hpp"
 #include "harmonia/core/run.hpp"
 #include "harmonia/model/model.hpp"
+#include "harmonia/model/shared_units.hpp"
 
 namespace harmonia {
 
@@ -32,8 +33,13 @@ class PointAsker {
   /// the model's numbers (missing values, NaN, are not), Error(model) if an answer is not finite,
   /// Error(interrupted) if the run is stopped.
   void ask(std::size_t count, const Write& write, MatrixView<double> answers);
-  /// The same, with row i of `gradients` (count × inputs) the gradient of the number that `by_outputs` makes
-  /// of point i; called from several threads at once. A gradient counts as one evaluation. Throws
+  /// The same by the units of points, where point i is shared_point(i), called from several threads at once.
+  /// Points whose units are not finite are written by `write`.
+  using ShareOf = std::function<SharedPoint(std::size_t i)>;
+  void ask(const SharedUnits& shared, std::size_t count, const ShareOf& shared_point, const Write& write,
+           MatrixView<double> answers);
+  /// As the first, with row i of `gradients` (count × inputs) the gradient of the number that `by_outputs`
+  /// makes of point i; called from several threads at once. A gradient counts as one evaluation. Throws
   /// Error(model) if one is not finite. The model must be differentiable.
   void ask_gradients(std::size_t count, const Write& write, const Differentiable::ByOutputs& by_outputs,
                      MatrixView<double> answers, MatrixView<double> gradients);
@@ -43,7 +49,15 @@ class PointAsker {
   /// Answers the points from `first` on.
   using Answer = std::function<void(RowsView points, std::size_t first)>;
 
+  /// A batch of one thread: points first … first + count − 1.
+  using Part = std::function<void(Batch& own, std::size_t first, std::size_t count)>;
+
+  void run_batches(std::size_t count, const Part& part);
   void ask_batches(std::size_t count, const Write& write, const Answer& answer);
+  void ask_points(Batch& own, std::size_t first, std::size_t count, const Write& write, const Answer& answer);
+  template <class T>
+  std::vector<std::size_t> ask_units(Matrix<T>& units, const SharedUnits& shared, std::size_t first,
+                                     const ShareOf& shared_point, MatrixView<double> y) const;
   void check_finite(MatrixView<const double> numbers, const char* what) const;
 
   const Model& model_;

@@ -103,7 +103,7 @@ struct TreeModelOptions {
   Simd simd = best_simd();  ///< instructions to use; the answers are the same to the bit
   bool fast_path = true;    ///< points may be answered together; the answers are the same to the bit
   bool cells = true;        ///< with `fast_path`: … by a table, where splits look at one column or two
-  bool by_cost = true;      ///< with `fast_path`: … along a direction only where that is expected to pay
+  bool by_cost = true;      ///< ways to answer sooner are taken only where they are expected to pay
 };
 
 /// A model that evaluates the ensemble, vectorised for the processor at hand. Leaves are summed as
