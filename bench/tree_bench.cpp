@@ -27,7 +27,7 @@ namespace {
 constexpr int kRepeats = 15;
 constexpr double kMarginError = 1e-5;
 constexpr std::size_t kCheckedRows = 64;  // by both ways, before anything is timed
-constexpr std::size_t kTogether = 64;     // rows a call of the fast path
+constexpr std::size_t kTogether = 256;    // rows a call of the fast path
 
 // What we use of XGBoost's C interface, from the library that its Python package brings.
 class XgBoost {

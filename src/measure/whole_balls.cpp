@@ -9,7 +9,8 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kRowsTogether = 64;  // that a thread asks for at a time, at most
+// That a thread asks for at a time, at most; trees take so many as slices of bits.
+constexpr std::size_t kRowsTogether = 256;
 
 // Of a sum of outputs, and nobody asks which features it comes of.
 bool wants_sums(const GammaOptions& options) {
@@ -43,7 +44,7 @@ std::unique_ptr<WholeBalls> WholeBalls::open(const Parts& parts, std::size_t thr
 }
 
 void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, ThreadPool& pool) {
-  const std::size_t each = std::clamp<std::size_t>(count / (2 * askers_.size()), 1, kRowsTogether);
+  const std::size_t each = rows_a_group(count);
   const std::size_t groups = (count + each - 1) / each;
   std::vector<std::exception_ptr> failures(groups);
   try {
@@ -62,6 +63,13 @@ void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, 
       if (failure != nullptr) std::rethrow_exception(failure);
     throw;
   }
+}
+
+// Several for every thread, unless they would be small.
+std::size_t WholeBalls::rows_a_group(std::size_t count) const {
+  const std::size_t each =
+      std::max(count / (2 * askers_.size()), std::min(count / askers_.size(), kRowsTogether));
+  return std::clamp<std::size_t>(each, 1, kRowsTogether);
 }
 
 void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, Asker& asker) const {

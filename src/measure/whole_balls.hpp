@@ -43,6 +43,7 @@ class WholeBalls {
   };
 
   WholeBalls(const Parts& parts, std::size_t threads) : parts_(parts), askers_(threads) {}
+  std::size_t rows_a_group(std::size_t count) const;
   void measure(HeldBlock& held, std::size_t first, std::size_t count, Asker& asker) const;
   void start(const HeldBlock& held, std::size_t first, std::size_t count, Asker& asker) const;
 

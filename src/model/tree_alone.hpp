@@ -4,16 +4,11 @@
 #include <vector>
 
 #include "harmonia/ball/ball.hpp"
+#include "tree_ball_points.hpp"
 #include "tree_ball_sums.hpp"
 #include "tree_rows.hpp"
 
 namespace harmonia {
-
-/// The points that every feature has, and those of a simplex's last vertex.
-struct TreeBallPoints {
-  std::vector<RowBall::Place> own, last;
-  bool shifted = false;  ///< the base of own points is not the row itself
-};
 
 /// Walks the points around one row through one tree, of any kind, whatever the splits look at: to the bit as
 /// the model sees each point, and slowly.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -60,6 +61,19 @@ class TreeBallSums {
 
   /// Of each column of a row, 1: its points have sums of their own; else 0.
   unsigned char* marks(std::size_t row) { return marks_.data() + row * columns_; }
+  /// Takes a row's marks off, and lists the columns, ascending.
+  void take_marked(std::size_t row, std::vector<std::size_t>& marked);
+  /// Sets the sums of a row's points of these columns to zero again.
+  void clear(std::size_t row, const std::vector<std::size_t>& marked) {
+    const std::size_t each = points_ * margins_;
+    if (4 * marked.size() >= columns_) {
+      std::fill_n(at(own(row, 0, 0)), columns_ * each, std::int64_t{0});
+    } else {
+      for (const std::size_t column : marked)
+        for (std::int64_t *sum = at(own(row, column, 0)), *const end = sum + each; sum != end; ++sum)
+          *sum = 0;
+    }
+  }
 
   /// Adds what a leaf is more than another, both counted from the pack's first.
   void add(const PackedTrees& trees, std::size_t leaf, std::size_t than, std::size_t place) {

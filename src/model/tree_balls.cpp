@@ -1,9 +1,7 @@
 #include "tree_balls.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -24,34 +22,7 @@ constexpr double kSmallestWay = 1e-13;                   // of a step, as a shar
 constexpr std::size_t kMostSums = std::size_t{1} << 24;  // of a block, which every thread has
 constexpr std::size_t kMostPoints = 32;                  // of a unit, with both signs
 
-constexpr std::uint64_t kGather = 0x0102040810204080;  // times eight bytes 0 or 1: they are the highest bits
 constexpr std::size_t kMostEntries = std::size_t{1} << 31;  // of a table that kernels look up in
-
-TreeBallPoints points_of(const RowBall& ball) {
-  const std::size_t points = ball.shape().points();
-  TreeBallPoints found;
-  const std::size_t signs = ball.ball().options().kind == BallKind::one_hot ? 2 : 1;
-  for (std::size_t sign = 0; sign < signs; ++sign)
-    for (std::size_t p = 0; p < points; ++p) found.own.push_back(ball.place(sign, p));
-  if (ball.shape().units > signs * ball.moved())
-    for (std::size_t p = 0; p < points; ++p) found.last.push_back(ball.place(ball.moved(), p));
-  found.shifted = found.own.front().base != 0;
-  return found;
-}
-
-// Steps are the same around every row.
-bool fixed_steps(const Ball& ball) { return ball.plain() || !ball.scales().empty(); }
-
-// Of every input, how far points go, in the coordinates' units: all steps of a place are alike but for this.
-std::vector<double> scales_of(const Ball& ball, const TreeRowsMaker& rows) {
-  std::vector<double> scales(rows.inputs(), 1.0);
-  if (ball.plain()) return scales;
-  for (std::size_t i = 0; i < scales.size(); ++i) {
-    const Feature& feature = ball.schema()[rows.column(i)];
-    scales[i] = feature.fixed ? 0 : feature.scale;
-  }
-  return scales;
-}
 
 // Whole blocks of rows whose sums stay in the cache, one at least.
 std::size_t rows_together(const TreeBalls& path, const Ball& ball) {
@@ -75,7 +46,7 @@ class BlockWalker final : public TreeBallWalker {
       : path_(path),
         block_(path.kernel.block),
         together_(fixed_steps(ball)),
-        scales_(together_ ? scales_of(ball, path.rows) : std::vector<double>{}),
+        scales_(together_ ? step_scales(ball, path.rows) : std::vector<double>{}),
         most_rows_(rows_together(path, ball)),
         sums_(most_rows_, block_, path.columns.size(), path.answers.margins()),
         alone_(path.rows, block_, path.inputs.place),
@@ -141,7 +112,7 @@ class BlockWalker final : public TreeBallWalker {
   void walk_rows() {
     if (const std::size_t moved = rows_.front()->moved(); moved != moved_) {
       moved_ = moved;
-      points_ = moved > 0 ? points_of(*rows_.front()) : TreeBallPoints{};
+      points_ = moved > 0 ? tree_ball_points(*rows_.front()) : TreeBallPoints{};
       if (together_) steps_ = turn_steps(points_, scales_);
     }
     sums_.begin(points_.own.size(), points_.last.size());
@@ -274,8 +245,7 @@ class BlockWalker final : public TreeBallWalker {
 
   // Gives them, and none is left.
   void give(std::size_t row, std::size_t number, const Take& take) {
-    take_marks(row);
-    const std::size_t each = sums_.points() * sums_.margins();
+    sums_.take_marked(row, marked_);
     take(number, {.margins = sums_.margins(),
                   .own_points = points_.own.size(),
                   .last_points = points_.last.size(),
@@ -286,27 +256,7 @@ class BlockWalker final : public TreeBallWalker {
                   .own = sums_.at(sums_.own(row, 0, 0)),
                   .columns = path_.columns.data(),
                   .told = marked_});
-    for (const std::size_t column : marked_) std::fill_n(sums_.at(sums_.own(row, column, 0)), each, 0);
-  }
-
-  // Takes off a row's marks, 64 as bits of a word: one branch that is hard to foretell instead of eight.
-  void take_marks(std::size_t row) {
-    unsigned char* const marks = sums_.marks(row);
-    const std::size_t columns = sums_.columns();
-    marked_.resize(columns);
-    std::size_t* to = marked_.data();
-    for (std::size_t first = 0; first < columns; first += 64) {
-      const std::size_t count = std::min<std::size_t>(64, columns - first);
-      std::uint64_t bits = 0;
-      for (std::size_t i = 0; i < count; i += 8) {
-        std::uint64_t eight = 0;
-        std::memcpy(&eight, marks + first + i, 8);
-        bits |= (eight * kGather >> 56) << i;
-      }
-      for (; bits != 0; bits &= bits - 1) *to++ = first + static_cast<std::size_t>(std::countr_zero(bits));
-    }
-    marked_.resize(static_cast<std::size_t>(to - marked_.data()));
-    std::fill_n(marks, columns, static_cast<unsigned char>(0));
+    sums_.clear(row, marked_);
   }
 
   const TreeBalls& path_;
@@ -366,7 +316,7 @@ bool fits_blocks(const TreePack& pack, const std::vector<bool>& alone, std::size
 }  // namespace
 
 TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, const TreeKernel& walker,
-                     const TreeAnswers& answered, const ModelInfo& info)
+                     const TreeAnswers& answered, const TreeSlices* slices, const ModelInfo& info)
     : trees(packed),
       rows(maker),
       kernel(walker),
@@ -406,6 +356,8 @@ TreeBalls::TreeBalls(const PackedEnsemble& packed, const TreeRowsMaker& maker, c
     if (own.together) own.splits = turn_splits(pack);
     if (!own.together && fits_deep(pack)) own.linked = deep_pack(pack, inputs, shared);
   }
+  if (slices != nullptr)
+    sliced_ = SliceBalls::find(trees, rows, *slices, kernel.block, inputs.place, columns.size());
 }
 
 std::string TreeBalls::name() const { return "trees"; }
@@ -418,7 +370,9 @@ std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
   if (!answers_ball(ball)) return nullptr;
   const std::size_t points = 2 * ball.shape(1).points();
   if (columns.size() > kMostSums / (kernel.block * points * answers.margins())) return nullptr;
-  return std::make_unique<BlockWalker>(*this, ball);
+  auto walker = std::make_unique<BlockWalker>(*this, ball);
+  return sliced_ == nullptr ? std::move(walker)
+                            : sliced_->walker(ball, std::move(walker), columns, answers.margins());
 }
 
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {

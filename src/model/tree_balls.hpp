@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,24 +9,16 @@
 #include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/model.hpp"
 #include "tree_ball_cost.hpp"
+#include "tree_ball_walker.hpp"
 #include "tree_deep.hpp"
 #include "tree_link.hpp"
 #include "tree_pack.hpp"
 #include "tree_rows.hpp"
+#include "tree_slice_balls.hpp"
 #include "tree_sums.hpp"
 #include "tree_turns.hpp"
 
 namespace harmonia {
-
-/// Walks trees with all points of balls around many rows. Not safe to call from several threads.
-class TreeBallWalker {
- public:
-  virtual ~TreeBallWalker() = default;
-  /// Takes the sums of one of the rows, which are good while it is called.
-  using Take = std::function<void(std::size_t row, const BallSumsView& sums)>;
-  /// Gives the sums of every row, in any order.
-  virtual void walk(std::span<const RowBall* const> rows, const Take& take) = 0;
-};
 
 /// All points of a ball around a row from about one walk of the row: at every split that it passes, the
 /// points that turn off there are those whose own coordinate lies beyond the threshold. They go on from the
@@ -35,9 +26,9 @@ class TreeBallWalker {
 /// does not matter and every point's answer is that of the point alone, to the bit.
 class TreeBalls final : public BallPath {
  public:
-  /// Keeps references to all of them but `info`.
+  /// Keeps references to all of them but `info`. `slices`: null, there are none.
   TreeBalls(const PackedEnsemble& trees, const TreeRowsMaker& rows, const TreeKernel& kernel,
-            const TreeAnswers& answers, const ModelInfo& info);
+            const TreeAnswers& answers, const TreeSlices* slices, const ModelInfo& info);
   /// From now on open() takes only balls whose points are not sooner done one by one, at so many nanoseconds.
   void weigh(double point) { cost_.emplace(trees, rows, kernel.block, point); }
 
@@ -69,6 +60,7 @@ class TreeBalls final : public BallPath {
 
  private:
   std::optional<TreeBallCost> cost_;
+  std::unique_ptr<SliceBalls> sliced_;  // null: all rows are walked
 };
 
 }  // namespace harmonia

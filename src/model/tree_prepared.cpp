@@ -58,7 +58,7 @@ PreparedTrees::PreparedTrees(const TreeEnsemble& ensemble, const TreeModelOption
       slices(options.simd == Simd::avx512
                  ? TreeSlices::find(trees, rows, kernel.block, answers, options.by_cost)
                  : nullptr),
-      balls(trees, rows, kernel, answers, tree_model_info(ensemble, options)) {
+      balls(trees, rows, kernel, answers, slices.get(), tree_model_info(ensemble, options)) {
   if (options.by_cost) balls.weigh(kPointNumber * static_cast<double>(rows.inputs()) + row_cost());
 }
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tree_slice_turns.hpp"
+
 namespace harmonia {
 
 /// Rows that go through sliced trees together, and those that are ranked at a time.
@@ -34,8 +36,9 @@ struct SliceRanks {
 /// A split: right if a rank is not below its own.
 struct SlicedSplit {
   std::uint32_t ranks = 0;  ///< where those of its input begin
-  std::uint16_t place =
-      0;  ///< in the tree: of a complete one the heap's, where the root is 1; else its number
+  /// Its number times 2^bits of a leaf's number among kSortedTrees, and then, of a complete tree, the heap's,
+  /// where the root is 1; else its own.
+  std::uint16_t place = 0;
   std::uint8_t rank = 0;
   bool missing_left = false;  ///< by SliceRanks::left
 };
@@ -51,15 +54,18 @@ struct SlicedStep {
 /// Numbers on a pile at most, if of two the one that takes more is made first.
 constexpr std::size_t kMostPiled = 10;
 
+/// Trees whose splits are looked at together, input after input, so that ranks stay at hand.
+constexpr std::size_t kSortedTrees = 8;
+
 /// Trees of 2 … 256 leaves.
 struct SlicedTrees {
   unsigned depth = 0;  ///< of complete ones, 1 … 8: what is below a leaf has no splits, and repeats it
   unsigned bits = 1;   ///< of a leaf's number
   std::size_t count = 0;
   const SlicedSplit* splits = nullptr;
-  const std::uint32_t* first = nullptr;       ///< of each tree, its first split; and how many there are
-  const SlicedStep* steps = nullptr;          ///< of trees that are not complete (depth is 0)
-  const std::uint32_t* first_step = nullptr;  ///< as `first`
+  const std::uint32_t* first = nullptr;  ///< of every kSortedTrees, the first split; and how many there are
+  const SlicedStep* steps = nullptr;     ///< of trees that are not complete (depth is 0)
+  const std::uint32_t* first_step = nullptr;  ///< of each tree; and how many there are
   /// Of each tree, the lowest bytes of all its leaves, then the next …; 64 leaves at least, or 128, or 256.
   const std::uint8_t* leaves = nullptr;
 };
@@ -73,8 +79,14 @@ struct SliceKernel {
                std::size_t width, std::uint8_t* ranks, std::uint8_t* left, std::uint64_t* ties);
   /// Adds the leaves of kSliceRows rows to their sums.
   void (*walk)(const SlicedTrees& trees, const SliceRanks& ranks, std::int64_t* sums);
+  /// The same of complete trees, and adds to the sums of points what they have more where they turn off.
+  void (*walk_turns)(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
+                     const SliceReach& reach, const SliceSums& to, std::int64_t* sums);
 };
 
 extern const SliceKernel kAvx512Slices;
+/// That kernel's last part, which is a source of its own.
+void walk_turns_avx512(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
+                       const SliceReach& reach, const SliceSums& to, std::int64_t* sums);
 
 }  // namespace harmonia

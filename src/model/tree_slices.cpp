@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace harmonia {
 namespace {
@@ -15,7 +16,8 @@ constexpr double kLeastGain = 1.1;
 const SliceKernel* kernel_here() {
 #if defined(__x86_64__)
   static const bool there = best_simd() == Simd::avx512 && __builtin_cpu_supports("avx512bw") &&
-                            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
+                            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+                            __builtin_cpu_supports("gfni");
   if (there) return &kAvx512Slices;
 #endif
   return nullptr;
@@ -161,6 +163,20 @@ SlicedSplit TreeSlices::split_of(const TreePack& pack, std::size_t slot, const T
           .missing_left = pack.missing_left[slot] != 0};
 }
 
+void TreeSlices::Pack::begin_tree(std::size_t tree) {
+  if (tree % kSortedTrees == 0) first.push_back(static_cast<std::uint32_t>(splits.size()));
+}
+
+// Input after input.
+void TreeSlices::Pack::sort_splits() {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::size_t end = i + 1 < first.size() ? first[i + 1] : splits.size();
+    std::ranges::sort(splits.begin() + first[i], splits.begin() + static_cast<std::ptrdiff_t>(end), {},
+                      [](const SlicedSplit& split) { return std::pair(split.ranks, split.missing_left); });
+  }
+  first.push_back(static_cast<std::uint32_t>(splits.size()));
+}
+
 TreeSlices::Pack TreeSlices::slice(const TreePack& pack, const Thresholds& thresholds) const {
   Pack sliced;
   sliced.output = pack.view.output;
@@ -169,16 +185,16 @@ TreeSlices::Pack TreeSlices::slice(const TreePack& pack, const Thresholds& thres
   sliced.leaves.resize(pack.view.count * kLeafBytes * sliced.table());
   const std::size_t slots = std::size_t{1} << pack.view.depth;
   for (std::size_t tree = 0; tree < pack.view.count; ++tree) {
-    sliced.first.push_back(static_cast<std::uint32_t>(sliced.splits.size()));
+    sliced.begin_tree(tree);
     for (std::size_t heap = 1; heap < slots; ++heap) {
       if (!pack.split[tree * slots + heap]) continue;
       sliced.splits.push_back(split_of(pack, tree * slots + heap, thresholds));
-      sliced.splits.back().place = static_cast<std::uint16_t>(heap);
+      sliced.splits.back().place = sliced.place(tree, heap);
     }
     for (std::size_t leaf = 0; leaf < slots; ++leaf)
       sliced.put_leaf(tree, leaf, pack.leaf[tree * slots + leaf]);
   }
-  sliced.first.push_back(static_cast<std::uint32_t>(sliced.splits.size()));
+  sliced.sort_splits();
   return sliced;
 }
 
@@ -197,21 +213,21 @@ TreeSlices::Pack TreeSlices::slice_other(const TreePack& pack, const Thresholds&
   sliced.view.bits = static_cast<unsigned>(std::bit_width(most - 1));
   sliced.leaves.resize(pack.view.count * kLeafBytes * sliced.table());
   for (std::size_t tree = 0; tree < pack.view.count; ++tree) {
-    sliced.first.push_back(static_cast<std::uint32_t>(sliced.splits.size()));
+    sliced.begin_tree(tree);
     const std::size_t end = tree + 1 < pack.view.count ? pack.first[tree + 1] : pack.child.size();
     std::size_t leaves = 0;
-    std::uint16_t splits = 0;
+    std::size_t splits = 0;
     for (std::size_t slot = pack.first[tree]; slot < end; ++slot) {
       if (pack.child[slot] < 0) {
         const std::int32_t leaf = ~pack.child[slot];
         sliced.put_leaf(tree, leaves++, pack.leaf[static_cast<std::size_t>(leaf)]);
       } else {
         sliced.splits.push_back(split_of(pack, slot, thresholds));
-        sliced.splits.back().place = splits++;
+        sliced.splits.back().place = sliced.place(tree, splits++);
       }
     }
   }
-  sliced.first.push_back(static_cast<std::uint32_t>(sliced.splits.size()));
+  sliced.sort_splits();
   return sliced;
 }
 
@@ -237,8 +253,6 @@ double TreeSlices::cost() const {
 void TreeSlices::evaluate(RowsView x, MutableRowsView y, const Walk& walk) const {
   const std::size_t margins = answers_.margins();
   Room room;
-  room.ranks.resize(inputs_.size() * kSliceRows);
-  room.ties.resize(exact_ ? inputs_.size() : 0);
   for (std::size_t first = 0; first < x.rows(); first += kSliceRows) {
     const std::size_t count = std::min(kSliceRows, x.rows() - first);
     const MutableRowsView out = y.slice(first, count);
@@ -247,41 +261,47 @@ void TreeSlices::evaluate(RowsView x, MutableRowsView y, const Walk& walk) const
                                     : walk(x.as<double>().slice(first, count), out);
       continue;
     }
-    const SliceRanks ranks = rank(x, first, count, room);
+    rank(x, first, count, room);
     room.sums.assign(margins * kSliceRows, 0);
-    for (const Pack& pack : packs_) {
-      std::int64_t* const own = room.sums.data() + pack.output * kSliceRows;
-      pack.splits.empty() ? add_constants(pack, own) : kernel_.walk(pack.view, ranks, own);
-    }
+    for (const Pack& pack : packs_)
+      this->walk(pack, room.ranks.view(), room.sums.data() + pack.output * kSliceRows);
     answers_.answer(room.sums.data(), kSliceRows, 1, count, room.margins, {out.data, count * out.columns});
   }
 }
 
-SliceRanks TreeSlices::rank(RowsView x, std::size_t first, std::size_t count, Room& room) const {
-  bool missing = false;
+void TreeSlices::rank(RowsView x, std::size_t first, std::size_t count, Room& room) const {
+  begin(room.ranks);
   for (std::size_t row = 0; row < count; row += kRankRows) {
-    const std::size_t part = std::min(kRankRows, count - row);
-    const TreeRows made = rows_.make(x, first + row, part, room.buffer);
-    if (made.missing && !missing) room.left = room.ranks;  // of the rows so far
-    missing |= made.missing;
+    TreeRows made = rows_.make(x, first + row, std::min(kRankRows, count - row), room.buffer);
     room.buffer.blocks.resize(kRankRows * made.inputs);  // what is beyond the last row is walked for nothing
-    kernel_.rank(inputs_.data(), inputs_.size(), tables_.data(), room.buffer.blocks.data(), made.inputs,
-                 room.ranks.data() + row, missing ? room.left.data() + row : nullptr,
-                 exact_ ? room.ties.data() : nullptr);
-    // Where float32 cannot tell, doubles do.
-    for (std::size_t i = 0; i < room.ties.size(); ++i) {
-      for (std::uint64_t tied = room.ties[i]; tied != 0; tied &= tied - 1) {
-        const auto at = static_cast<std::size_t>(std::countr_zero(tied));
-        if (at >= part) break;
-        const double value = made.exact(made.source, at, inputs_[i].input);
-        const auto rank =
-            static_cast<std::uint8_t>(std::ranges::upper_bound(searched_[i], value) - searched_[i].begin());
-        room.ranks[i * kSliceRows + row + at] = rank;
-        if (missing) room.left[i * kSliceRows + row + at] = rank;
-      }
+    made.x = room.buffer.blocks.data();
+    rank(made, row, room.ranks);
+  }
+}
+
+void TreeSlices::begin(Ranks& ranks) const {
+  ranks.right.resize(this->ranks());
+  ranks.ties.resize(exact_ ? inputs_.size() : 0);
+  ranks.missing = false;
+}
+
+void TreeSlices::rank(const TreeRows& made, std::size_t row, Ranks& ranks) const {
+  if (made.missing && !ranks.missing) ranks.left = ranks.right;  // of the rows so far
+  ranks.missing |= made.missing;
+  kernel_.rank(inputs_.data(), inputs_.size(), tables_.data(), made.x, made.inputs, ranks.right.data() + row,
+               ranks.missing ? ranks.left.data() + row : nullptr, exact_ ? ranks.ties.data() : nullptr);
+  // Where float32 cannot tell, doubles do.
+  for (std::size_t i = 0; i < ranks.ties.size(); ++i) {
+    for (std::uint64_t tied = ranks.ties[i]; tied != 0; tied &= tied - 1) {
+      const auto at = static_cast<std::size_t>(std::countr_zero(tied));
+      if (at >= made.count) break;
+      const double value = made.exact(made.source, at, inputs_[i].input);
+      const auto rank =
+          static_cast<std::uint8_t>(std::ranges::upper_bound(searched_[i], value) - searched_[i].begin());
+      ranks.right.data()[i * kSliceRows + row + at] = rank;
+      if (ranks.missing) ranks.left.data()[i * kSliceRows + row + at] = rank;
     }
   }
-  return {room.ranks.data(), missing ? room.left.data() : room.ranks.data()};
 }
 
 // Of trees that are one leaf.

@@ -16,6 +16,20 @@ namespace harmonia {
 /// As TreeSlices::cost(), of a walk.
 double walk_cost(const PackedEnsemble& trees);
 
+/// Bytes that begin where a vector may.
+class RankBytes {
+ public:
+  void resize(std::size_t count) { lines_.resize((count + sizeof(Line) - 1) / sizeof(Line)); }
+  std::uint8_t* data() { return lines_.empty() ? nullptr : lines_.front().at; }
+  const std::uint8_t* data() const { return lines_.empty() ? nullptr : lines_.front().at; }
+
+ private:
+  struct alignas(64) Line {
+    std::uint8_t at[64];
+  };
+  std::vector<Line> lines_;
+};
+
 /// Walks many rows through trees as slices of bits: of every input a byte says how many of its
 /// thresholds a row is not below, of every split a bit says whether it goes right, and bits choose bits on
 /// the way up from the leaves. Nothing is looked up by position, and the sums are those of a walk.
@@ -34,8 +48,22 @@ class TreeSlices {
   /// As Model::evaluate(). The last rows are walked, if they are few.
   void evaluate(RowsView x, MutableRowsView y, const Walk& walk) const;
 
- private:
-  // Trees of one output: of one depth, or not complete.
+  /// Of kSliceRows rows, a part of them at a time.
+  struct Ranks {
+    RankBytes right, left;  ///< see SliceRanks; the latter if something is missing
+    std::vector<std::uint64_t> ties;
+    bool missing = false;
+
+    SliceRanks view() const { return {right.data(), missing ? left.data() : right.data()}; }
+  };
+  void begin(Ranks& ranks) const;
+  /// How many they are, of all inputs.
+  std::size_t ranks() const { return inputs_.size() * kSliceRows; }
+  /// Of `made.count` rows, kRankRows at most, for which there is room that far in made.x, from number `row`
+  /// on.
+  void rank(const TreeRows& made, std::size_t row, Ranks& ranks) const;
+
+  /// Trees of one output: of one depth, or not complete.
   struct Pack {
     SlicedTrees view;
     std::uint32_t output = 0;
@@ -46,14 +74,28 @@ class TreeSlices {
 
     // Leaves that a tree has room for.
     std::size_t table() const { return std::size_t{1} << (view.bits < 6 ? 6 : view.bits); }
+    std::uint16_t place(std::size_t tree, std::size_t number) const {
+      return static_cast<std::uint16_t>(tree % kSortedTrees << view.bits | number);
+    }
+    void begin_tree(std::size_t tree);
+    void sort_splits();
     void put_leaf(std::size_t tree, std::size_t number, std::int64_t value);
   };
+  /// As those of the ensemble.
+  const std::vector<Pack>& packs() const { return packs_; }
+  /// Adds the leaves that rows come to in a pack to sums of kSliceRows rows.
+  void walk(const Pack& pack, const SliceRanks& ranks, std::int64_t* sums) const {
+    pack.splits.empty() ? add_constants(pack, sums) : kernel_.walk(pack.view, ranks, sums);
+  }
+  /// The kernel that walks them.
+  const SliceKernel& kernel() const { return kernel_; }
+
+ private:
   using Thresholds = std::vector<std::vector<double>>;  // of each input, ascending
   // Memory of one call.
   struct Room {
     TreeRowsMaker::Buffer buffer;
-    std::vector<std::uint8_t> ranks, left;  // see SliceRanks
-    std::vector<std::uint64_t> ties;
+    Ranks ranks;
     std::vector<std::int64_t> sums;
     std::vector<double> margins;
   };
@@ -63,7 +105,7 @@ class TreeSlices {
   SlicedSplit split_of(const TreePack& pack, std::size_t slot, const Thresholds& thresholds) const;
   Pack slice(const TreePack& pack, const Thresholds& thresholds) const;
   Pack slice_other(const TreePack& pack, const Thresholds& thresholds) const;
-  SliceRanks rank(RowsView x, std::size_t first, std::size_t count, Room& room) const;
+  void rank(RowsView x, std::size_t first, std::size_t count, Room& room) const;
   static void add_constants(const Pack& pack, std::int64_t* sums);
 
   const TreeRowsMaker& rows_;

@@ -1,17 +1,11 @@
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
-#include "tree_slice_walk.hpp"
+#include "tree_slices_simd.hpp"
 
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kLanes = 16, kGroup = 64;
-constexpr std::size_t kGroups = kSliceRows / kGroup;  // a bit each of a word
-constexpr unsigned kDeepest = 8;
-constexpr std::size_t kTogether = 32;     // trees whose leaves are known before they are summed
-constexpr std::size_t kMostSummed = 256;  // trees, whose bytes add up to 16 bits
+constexpr std::size_t kLanes = 16;
 
 // -- ranks ---
 
@@ -92,68 +86,7 @@ void rank(const SlicedInput* inputs, std::size_t count, const float* tables, con
                   : rank_all<true>(inputs, count, tables, x, width, ranks, left, ties);
 }
 
-// -- from splits to leaves ---
-
-constexpr int kChoose = 0xCA;         // of three bits: if the first, the second, else the third
-using Ways = std::uint64_t[kGroups];  // of a split: of every row a bit, it goes right
-
-// The bits of the number, below a split, of the leaf that rows would come to from there; the first is the
-// way at the split itself.
-template <unsigned Levels>
-struct Below {
-  __m256i bit[Levels];
-};
-
-template <unsigned Levels>
-[[gnu::always_inline]] inline Below<Levels> leaves_below(const Ways* ways, std::size_t heap) {
-  Below<Levels> found;
-  const __m256i right = _mm256_load_si256(reinterpret_cast<const __m256i*>(ways[heap]));
-  found.bit[0] = right;
-  if constexpr (Levels > 1) {
-    const auto on_left = leaves_below<Levels - 1>(ways, 2 * heap);
-    const auto on_right = leaves_below<Levels - 1>(ways, 2 * heap + 1);
-    for (unsigned i = 0; i + 1 < Levels; ++i)
-      found.bit[i + 1] = _mm256_ternarylogic_epi64(right, on_right.bit[i], on_left.bit[i], kChoose);
-  }
-  return found;
-}
-
-// From a bit of every row in each of eight words, the first one highest, to a byte of every row.
-void bytes_of(const __m256i (&words)[8], std::uint8_t* to) {
-  __m512i two[4];
-  for (std::size_t i = 0; i < 4; ++i)
-    two[i] = _mm512_inserti64x4(_mm512_castsi256_si512(words[2 * i]), words[2 * i + 1], 1);
-  alignas(64) static constexpr auto kTurned = [] {
-    struct {
-      std::uint8_t at[64];
-    } turned{};
-    for (unsigned row = 0; row < 8; ++row)
-      for (unsigned word = 0; word < 8; ++word)
-        turned.at[8 * row + word] =
-            static_cast<std::uint8_t>((word < 4 ? 8 * word : 64 + 8 * (word - 4)) + row);
-    return turned;
-  }();
-  const __m512i turned = _mm512_load_si512(kTurned.at);
-  const __m512i diagonal = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201ULL));
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    const __m512i of_group = _mm512_add_epi64(_mm512_setr_epi64(0, 4, 8, 12, 0, 4, 8, 12),
-                                              _mm512_set1_epi64(static_cast<long long>(g)));
-    const __m512i low = _mm512_permutex2var_epi64(two[0], of_group, two[1]);
-    const __m512i high = _mm512_permutex2var_epi64(two[2], of_group, two[3]);
-    const __m512i eights = _mm512_permutex2var_epi8(low, turned, high);
-    _mm512_storeu_si512(to + g * kGroup, _mm512_gf2p8affine_epi64_epi8(diagonal, eights, 0));
-  }
-}
-
-// Which way all rows go at the splits of a tree.
-void find_ways(const SlicedSplit* split, const SlicedSplit* end, const SliceRanks& ranks, Ways* ways) {
-  for (; split != end; ++split) {
-    const __m512i rank = _mm512_set1_epi8(static_cast<char>(split->rank));
-    const std::uint8_t* const own = (split->missing_left ? ranks.left : ranks.right) + split->ranks;
-    for (std::size_t g = 0; g < kGroups; ++g)
-      ways[split->place][g] = _mm512_cmpge_epu8_mask(_mm512_loadu_si512(own + g * kGroup), rank);
-  }
-}
+// -- from ways to leaves ---
 
 // To the leaves of a complete tree.
 template <unsigned Depth>
@@ -191,99 +124,23 @@ template <unsigned Bits>
   bytes_of(words, leaves);
 }
 
-// -- sums ---
-
-// One byte of the leaves of 64 rows.
-template <unsigned Depth>
-__m512i byte_of(const std::uint8_t* bytes, __m512i leaf) {
-  if constexpr (Depth <= 6) {
-    return _mm512_permutexvar_epi8(leaf, _mm512_loadu_si512(bytes));
-  } else if constexpr (Depth == 7) {
-    return _mm512_permutex2var_epi8(_mm512_loadu_si512(bytes), leaf, _mm512_loadu_si512(bytes + 64));
-  } else {
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(leaf), byte_of<7>(bytes, leaf),
-                                  byte_of<7>(bytes + 128, leaf));
-  }
-}
-
-// Of every byte and every group: the sums of pairs of rows as numbers of 16 bits, of which the low byte is
-// the first row's, and those of the second rows alone.
-struct ByteSums {
-  __m512i pairs[kLeafBytes][kGroups], seconds[kLeafBytes][kGroups];
-};
-
-template <unsigned Depth>
-[[gnu::flatten]] void add_leaves(const std::uint8_t* bytes, const std::uint8_t* leaves, std::size_t trees,
-                                 ByteSums& sums) {
-  constexpr std::size_t kLeaves = Depth <= 6 ? 64 : std::size_t{1} << Depth;
-  for (std::size_t byte = 0; byte < kLeafBytes; ++byte) {
-    __m512i pairs[kGroups], seconds[kGroups];
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      pairs[g] = sums.pairs[byte][g];
-      seconds[g] = sums.seconds[byte][g];
-    }
-    for (std::size_t tree = 0; tree < trees; ++tree) {
-      const std::uint8_t* const own = bytes + (tree * kLeafBytes + byte) * kLeaves;
-      for (std::size_t g = 0; g < kGroups; ++g) {
-        const __m512i found =
-            byte_of<Depth>(own, _mm512_loadu_si512(leaves + tree * kSliceRows + g * kGroup));
-        pairs[g] = _mm512_add_epi16(pairs[g], found);
-        seconds[g] = _mm512_add_epi16(seconds[g], _mm512_srli_epi16(found, 8));
-      }
-    }
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      sums.pairs[byte][g] = pairs[g];
-      sums.seconds[byte][g] = seconds[g];
-    }
-  }
-}
-
-// Adds what the bytes come to, each times its place, without regard to what is above 64 bits.
-void take_sums(const ByteSums& bytes, std::int64_t* sums) {
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    std::uint64_t total[kGroup] = {};
-    for (std::size_t byte = 0; byte < kLeafBytes; ++byte) {
-      std::uint16_t pairs[kGroup / 2], seconds[kGroup / 2];
-      _mm512_storeu_si512(pairs, bytes.pairs[byte][g]);
-      _mm512_storeu_si512(seconds, bytes.seconds[byte][g]);
-      for (std::size_t i = 0; i < kGroup / 2; ++i) {
-        const auto first = static_cast<std::uint16_t>(pairs[i] - (seconds[i] << 8));
-        total[2 * i] += std::uint64_t{first} << (8 * byte);
-        total[2 * i + 1] += std::uint64_t{seconds[i]} << (8 * byte);
-      }
-    }
-    for (std::size_t i = 0; i < kGroup; ++i) {
-      std::int64_t& sum = sums[g * kGroup + i];
-      sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + total[i]);
-    }
-  }
-}
-
 // Trees whose leaves have numbers of so many bits.
 template <unsigned Bits, bool Complete>
 void walk_bits(const SlicedTrees& trees, const SliceRanks& ranks, std::int64_t* sums) {
-  constexpr std::size_t kLeaves = Bits <= 6 ? 64 : std::size_t{1} << Bits;
-  alignas(32) Ways ways[std::size_t{1} << Bits] = {};
-  std::uint8_t leaves[kTogether * kSliceRows];
-  for (std::size_t first = 0; first < trees.count; first += kMostSummed) {
-    const std::size_t last = trees.count - first < kMostSummed ? trees.count : first + kMostSummed;
-    ByteSums bytes{};
-    for (std::size_t tree = first; tree < last; tree += kTogether) {
-      const std::size_t count = last - tree < kTogether ? last - tree : kTogether;
-      for (std::size_t i = 0; i < count; ++i) {
-        find_ways(trees.splits + trees.first[tree + i], trees.splits + trees.first[tree + i + 1], ranks,
-                  ways);
-        if constexpr (Complete) {
-          find_complete<Bits>(ways, leaves + i * kSliceRows);
-        } else {
-          find_other<Bits>(trees.steps + trees.first_step[tree + i],
-                           trees.steps + trees.first_step[tree + i + 1], ways, leaves + i * kSliceRows);
-        }
-      }
-      add_leaves<Bits>(trees.leaves + tree * kLeafBytes * kLeaves, leaves, count, bytes);
+  constexpr std::size_t kSlots = std::size_t{1} << Bits;
+  alignas(32) Ways ways[kSortedTrees * kSlots] = {};
+  const auto look = [&](std::size_t group) {
+    find_ways(trees.splits + trees.first[group], trees.splits + trees.first[group + 1], ranks, ways);
+  };
+  sum_leaves<Bits>(trees, sums, look, [&](std::size_t tree, std::uint8_t* leaves) {
+    const Ways* const own = ways + tree % kSortedTrees * kSlots;
+    if constexpr (Complete) {
+      find_complete<Bits>(own, leaves);
+    } else {
+      find_other<Bits>(trees.steps + trees.first_step[tree], trees.steps + trees.first_step[tree + 1], own,
+                       leaves);
     }
-    take_sums(bytes, sums);
-  }
+  });
   _mm256_zeroupper();
 }
 
@@ -297,7 +154,7 @@ void walk(const SlicedTrees& trees, const SliceRanks& ranks, std::int64_t* sums)
 
 }  // namespace
 
-const SliceKernel kAvx512Slices{rank, walk<>};
+const SliceKernel kAvx512Slices{rank, walk<>, walk_turns_avx512};
 
 }  // namespace harmonia
 

@@ -42,7 +42,8 @@ struct Sliced {
 bool has_slices() {
 #if defined(__x86_64__)
   return best_simd() == Simd::avx512 && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
+         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+         __builtin_cpu_supports("gfni");
 #else
   return false;
 #endif

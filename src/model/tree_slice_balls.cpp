@@ -1,0 +1,265 @@
+#include "tree_slice_balls.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace harmonia {
+namespace {
+
+constexpr std::size_t kLeastRows = 96;               // that are not sooner walked
+constexpr std::size_t kSumBytes = 16 * 1024 * 1024;  // of kSliceRows rows at most, which every thread has
+constexpr double kLongestStep = std::numeric_limits<float>::max() / 4;
+
+}  // namespace
+
+std::unique_ptr<SliceBalls> SliceBalls::find(const PackedEnsemble& trees, const TreeRowsMaker& rows,
+                                             const TreeSlices& slices, std::size_t block,
+                                             const std::vector<std::int32_t>& places, std::size_t columns) {
+  if (columns < rows.inputs()) return nullptr;
+  for (std::size_t i = 0; i < rows.inputs(); ++i)
+    if (!rows.plain(i)) return nullptr;
+  for (const TreePack& pack : trees.packs)
+    if (!pack.child.empty()) return nullptr;
+  std::unique_ptr<SliceBalls> found(new SliceBalls(rows, slices, block, columns));
+  found->packs_.reserve(trees.packs.size());
+  for (const TreePack& pack : trees.packs) found->packs_.push_back(pack_of(pack, block, places));
+  for (Pack& pack : found->packs_) {
+    pack.view.places = pack.places.data();
+    pack.view.kin = pack.kin.data();
+    pack.view.first_kin = pack.first_kin.data();
+  }
+  return found;
+}
+
+SliceBalls::Pack SliceBalls::pack_of(const TreePack& trees, std::size_t block,
+                                     const std::vector<std::int32_t>& places) {
+  Pack pack;
+  pack.view.leaves = trees.leaf.data();
+  const std::size_t slots = std::size_t{1} << trees.view.depth;
+  pack.places.resize(trees.split.size());
+  for (std::size_t slot = 0; slot < trees.split.size(); ++slot)
+    if (trees.split[slot])
+      pack.places[slot] =
+          static_cast<std::uint32_t>(places[static_cast<std::size_t>(trees.input[slot]) / block]);
+  for (std::size_t tree = 0; tree < trees.view.count; ++tree) {
+    pack.first_kin.push_back(static_cast<std::uint32_t>(pack.kin.size()));
+    const auto alike = [&](std::size_t one, std::size_t other) {
+      const std::size_t first = tree * slots;
+      return trees.split[first + one] && trees.split[first + other] &&
+             trees.input[first + one] == trees.input[first + other];
+    };
+    for (std::size_t upper = 1; upper < slots / 2; ++upper) {
+      for (std::size_t lower = 2 * upper, count = 2; lower < slots; lower *= 2, count *= 2) {
+        for (std::size_t i = 0; i < count; ++i)
+          if (alike(upper, lower + i))
+            pack.kin.push_back({.upper = static_cast<std::uint8_t>(upper),
+                                .lower = static_cast<std::uint8_t>(lower + i),
+                                .right = i >= count / 2});
+      }
+    }
+  }
+  pack.first_kin.push_back(static_cast<std::uint32_t>(pack.kin.size()));
+  return pack;
+}
+
+/// What SliceBalls::walker() gives.
+class SliceBallWalker final : public TreeBallWalker {
+ public:
+  SliceBallWalker(const SliceBalls& balls, const Ball& ball, std::unique_ptr<TreeBallWalker> other,
+                  const std::vector<std::uint32_t>& columns, std::size_t margins)
+      : balls_(balls),
+        other_(std::move(other)),
+        columns_(columns),
+        scales_(step_scales(ball, balls.rows_)),
+        sums_(kSliceRows, kSliceRows, columns.size(), margins) {}
+
+  void walk(std::span<const RowBall* const> rows, const Take& take) override {
+    for (std::size_t first = 0; first < rows.size(); first += kSliceRows) {
+      const auto some = rows.subspan(first, std::min(kSliceRows, rows.size() - first));
+      const std::size_t moved = some.front()->moved();
+      const bool alike = std::ranges::all_of(some, [&](const RowBall* row) { return row->moved() == moved; });
+      if (some.size() < kLeastRows || moved == 0 || !alike) {
+        other_->walk(some, [&](std::size_t row, const BallSumsView& sums) { take(first + row, sums); });
+        continue;
+      }
+      walk_rows(some);
+      for (std::size_t row = 0; row < some.size(); ++row) give(row, first + row, take);
+    }
+  }
+
+ private:
+  // From a row to its base, and from there to a point; null: it is there already.
+  struct Way {
+    const double* to_base = nullptr;
+    const double* to_own = nullptr;
+  };
+  static constexpr std::uint32_t kNone = ~0U;
+
+  void walk_rows(std::span<const RowBall* const> rows) {
+    if (const std::size_t moved = rows.front()->moved(); moved != moved_) {
+      moved_ = moved;
+      points_ = tree_ball_points(*rows.front());
+      steps_ = turn_steps(points_, scales_);
+    }
+    sums_.begin(points_.own.size(), points_.last.size());
+    x_.clear();
+    for (const RowBall* row : rows) x_.push_back(row->x().data());
+    const std::size_t inputs = balls_.rows_.inputs();
+    const auto base_way = [&](std::size_t base) { return Way{steps_.to_base.data() + base * inputs}; };
+    rank({}, base_);
+    if (steps_.shifted) {
+      walk_base();
+      std::swap(centre_, sums_of_base_);
+      for (std::uint32_t p = 0; p < points_.own.size(); ++p) {
+        rank(base_way(p), base_);
+        const bool above = points_.own[p].extra > 0;
+        walk_points(base_way(p), above ? p : kNone, above ? kNone : p);
+        keep_base([&](std::size_t row) { return sums_.base(row, p); });
+      }
+    } else {
+      for (std::size_t w = 0; w < std::max(steps_.side[0].size(), steps_.side[1].size()); ++w) {
+        const auto of = [&](std::size_t side) {
+          return w < steps_.side[side].size() ? steps_.side[side][w] : kNone;
+        };
+        walk_points({}, of(0), of(1));
+      }
+      std::swap(centre_, sums_of_base_);
+    }
+    for (std::size_t p = 0; p < points_.last.size(); ++p) {
+      rank(base_way(points_.own.size() + p), base_);
+      walk_base();
+      keep_base([&](std::size_t row) { return sums_.last(row, p); });
+    }
+  }
+
+  // -- ranks ---------------------------------------------------------------------------------------------
+
+  struct Exact {
+    const SliceBallWalker& walker;
+    std::size_t first;
+    Way way;
+  };
+  static double exact(const void* source, std::size_t row, std::size_t input) {
+    const auto& from = *static_cast<const Exact*>(source);
+    double x = from.walker.x_[from.first + row][from.walker.balls_.rows_.column(input)];
+    if (from.way.to_base != nullptr) x += from.way.to_base[input];
+    if (from.way.to_own != nullptr) x += from.way.to_own[input];
+    return x;
+  }
+
+  void rank(const Way& way, TreeSlices::Ranks& ranks) {
+    const std::size_t inputs = balls_.rows_.inputs();
+    balls_.slices_.begin(ranks);
+    blocks_.resize(kRankRows * inputs);
+    for (std::size_t row = 0; row < x_.size(); row += kRankRows) {
+      const Exact source{*this, row, way};
+      TreeRows made{.x = blocks_.data(),
+                    .inputs = inputs,
+                    .count = std::min(kRankRows, x_.size() - row),
+                    .source = &source,
+                    .exact = exact};
+      for (std::size_t i = 0; i < made.count; i += balls_.block_) {
+        const std::span block(x_.data() + row + i, std::min(balls_.block_, made.count - i));
+        made.missing |=
+            balls_.rows_.make_block(block, way.to_base, way.to_own, seen_, blocks_.data() + i * inputs);
+      }
+      balls_.slices_.rank(made, row, ranks);
+    }
+  }
+
+  // -- trees ---------------------------------------------------------------------------------------------
+
+  // The base whose ranks are known.
+  void walk_base() {
+    sums_of_base_.assign(sums_.margins() * kSliceRows, 0);
+    for (const TreeSlices::Pack& pack : balls_.slices_.packs())
+      balls_.slices_.walk(pack, base_.view(), sums_of_base_.data() + pack.output * kSliceRows);
+  }
+
+  // The same with its points, of which one may be above it, and one below.
+  void walk_points(const Way& base, std::uint32_t above, std::uint32_t below) {
+    const std::size_t inputs = balls_.rows_.inputs(), margins = sums_.margins();
+    const auto point_way = [&](std::uint32_t p) {
+      return Way{base.to_base, steps_.to_own.data() + p * inputs};
+    };
+    if (above != kNone) rank(point_way(above), above_);
+    if (below != kNone) rank(point_way(below), below_);
+    const std::uint8_t* const low = (below == kNone ? base_ : below_).right.data();
+    const std::uint8_t* const high = (above == kNone ? base_ : above_).right.data();
+    const std::size_t ranks = balls_.slices_.ranks();
+    further_.resize(ranks);
+    std::uint8_t* const further = further_.data();
+    for (std::size_t i = 0; i < ranks; ++i) further[i] = static_cast<std::uint8_t>(high[i] - low[i]);
+    SliceSums to{.rows = x_.size(),
+                 .sums = nullptr,
+                 .row_sums = sums_.own(1, 0, 0),
+                 .place_sums = sums_.points() * margins,
+                 .side_sums = {above == kNone ? 0 : above * margins, below == kNone ? 0 : below * margins},
+                 .marks = sums_.marks(0),
+                 .row_marks = sums_.columns()};
+    sums_of_base_.assign(margins * kSliceRows, 0);
+    for (std::size_t p = 0; p < balls_.packs_.size(); ++p) {
+      const TreeSlices::Pack& pack = balls_.slices_.packs()[p];
+      std::int64_t* const sums = sums_of_base_.data() + pack.output * kSliceRows;
+      if (pack.splits.empty()) {
+        balls_.slices_.walk(pack, base_.view(), sums);
+        continue;
+      }
+      to.sums = sums_.at(pack.output);
+      balls_.slices_.kernel().walk_turns(pack.view, balls_.packs_[p].view, base_.view(), {low, further}, to,
+                                         sums);
+    }
+  }
+
+  // What the base has more than the row.
+  template <class Place>
+  void keep_base(const Place& place) {
+    for (std::size_t row = 0; row < x_.size(); ++row)
+      for (std::size_t k = 0; k < sums_.margins(); ++k)
+        *(sums_.at(place(row)) + k) = sums_of_base_[k * kSliceRows + row] - centre_[k * kSliceRows + row];
+  }
+
+  void give(std::size_t row, std::size_t number, const Take& take) {
+    sums_.take_marked(row, marked_);
+    take(number, {.margins = sums_.margins(),
+                  .own_points = points_.own.size(),
+                  .last_points = points_.last.size(),
+                  .centre = centre_.data() + row,
+                  .stride = kSliceRows,
+                  .base = sums_.at(sums_.base(row, 0)),
+                  .last = sums_.at(sums_.last(row, 0)),
+                  .own = sums_.at(sums_.own(row, 0, 0)),
+                  .columns = columns_.data(),
+                  .told = marked_});
+    sums_.clear(row, marked_);
+  }
+
+  const SliceBalls& balls_;
+  std::unique_ptr<TreeBallWalker> other_;
+  const std::vector<std::uint32_t>& columns_;
+  std::vector<double> scales_;  // of the inputs
+  TreeBallSums sums_;
+  std::size_t moved_ = ~std::size_t{0};  // features, around the rows that the next two are of
+  TreeBallPoints points_;
+  TurnSteps steps_;
+  std::vector<const double*> x_;
+  std::vector<float> blocks_, seen_;
+  TreeSlices::Ranks base_, above_, below_;
+  RankBytes further_;
+  std::vector<std::int64_t> centre_, sums_of_base_;  // of each margin, kSliceRows
+  std::vector<std::size_t> marked_;
+};
+
+std::unique_ptr<TreeBallWalker> SliceBalls::walker(const Ball& ball, std::unique_ptr<TreeBallWalker> other,
+                                                   const std::vector<std::uint32_t>& columns,
+                                                   std::size_t margins) const {
+  if (!fixed_steps(ball)) return other;
+  for (const double scale : step_scales(ball, rows_))
+    if (!(ball.options().radius * scale <= kLongestStep)) return other;
+  const std::size_t each = 2 * ball.shape(1).points() * margins * sizeof(std::int64_t);
+  if (columns.size() > kSumBytes / (kSliceRows * each)) return other;
+  return std::make_unique<SliceBallWalker>(*this, ball, std::move(other), columns, margins);
+}
+
+}  // namespace harmonia

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tree_ball_points.hpp"
+#include "tree_ball_sums.hpp"
+#include "tree_ball_walker.hpp"
+#include "tree_slice_turns.hpp"
+#include "tree_slices.hpp"
+#include "tree_turns.hpp"
+
+namespace harmonia {
+
+/// Answers balls around many rows by slices of bits: of every split a bit says which way a row goes, and
+/// another whether a point of its own column goes the other way. Bits choose bits on the way up, as in
+/// TreeSlices, so that for all rows together it is known on which levels points turn off, and which leaves
+/// they come to; these are listed, and what a leaf is more than the row's is added to the point's sum.
+class SliceBalls {
+ public:
+  /// All of which outlive it. `columns`: how many are moved; `places`: of each input in use, its column among
+  /// them. Null if trees are not complete, or inputs are not columns as they are.
+  static std::unique_ptr<SliceBalls> find(const PackedEnsemble& trees, const TreeRowsMaker& rows,
+                                          const TreeSlices& slices, std::size_t block,
+                                          const std::vector<std::int32_t>& places, std::size_t columns);
+
+  /// One that answers such balls, or has `other` answer rows that are few. Null: it cannot.
+  std::unique_ptr<TreeBallWalker> walker(const Ball& ball, std::unique_ptr<TreeBallWalker> other,
+                                         const std::vector<std::uint32_t>& columns,
+                                         std::size_t margins) const;
+
+ private:
+  friend class SliceBallWalker;
+
+  // What a pack of trees needs besides itself and its slices.
+  struct Pack {
+    SlicedTurns view;
+    std::vector<std::uint32_t> places, first_kin;
+    std::vector<SlicedKin> kin;
+  };
+
+  SliceBalls(const TreeRowsMaker& rows, const TreeSlices& slices, std::size_t block, std::size_t columns)
+      : rows_(rows), slices_(slices), block_(block), columns_(columns) {}
+  static Pack pack_of(const TreePack& trees, std::size_t block, const std::vector<std::int32_t>& places);
+
+  const TreeRowsMaker& rows_;
+  const TreeSlices& slices_;
+  std::size_t block_, columns_;
+  std::vector<Pack> packs_;
+};
+
+}  // namespace harmonia
