@@ -1,20 +1,32 @@
 #include "tree_ball_cost.hpp"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "tree_slice_walk.hpp"
 
 namespace harmonia {
 namespace {
 
 // Nanoseconds, of an EPYC with AVX-512; bench/tree_choice_bench compares both ways.
-// Together: a row, a level of a complete tree that it passes, and a point that may turn off there, around the
-// row or around a base, which may go apart from its row the more the fewer features there are.
-constexpr double kRow = 300, kLevel = 0.75, kTurned = 3.3;
+// By a walk: a row, an input of it, a level of a complete tree that it passes, and a point that may turn off
+// there, around the row or around a base, which may go apart from its row the more the fewer features there
+// are.
+constexpr double kRow = 300, kInput = 1.4, kLevel = 0.5, kTurned = 3.3;
 constexpr double kTurnedApart = 9, kFewFeatures = 150, kMostApart = 16;
 // Another tree, a base that goes through it, and a point that may turn off somewhere.
 constexpr double kOther = 20, kOtherBase = 35, kOtherTurned = 41, kOtherTurnedApart = 82;
+// By slices: an input's ranks, a tree and a split of it, looked at for a base alone or with its points, and a
+// point that may turn off, whose sum is in the cache or not.
+constexpr double kRanked = 1.05, kBase = 0.2, kBaseSplit = 0.006, kTurning = 0.2, kTurningSplit = 0.028;
+constexpr double kListed = 1.0, kListedFar = 2.3, kNear = 1 << 20;
 // One by one: a row, and a point besides the model's part.
 constexpr double kRowAlone = 900, kPointAlone = 25;
-constexpr double kSooner = 1.15;  // all this is known no better
+
+bool has_bases(const Ball& ball) {
+  const BallKind kind = ball.options().kind;
+  return kind != BallKind::cross && kind != BallKind::one_hot;
+}
 
 }  // namespace
 
@@ -25,6 +37,8 @@ TreeBallCost::TreeBallCost(const PackedEnsemble& trees, const TreeRowsMaker& row
     const auto count = static_cast<double>(pack.view.count);
     if (pack.view.child == nullptr) {
       levels_ += count * pack.view.depth;
+      complete_ += count;
+      splits_ += static_cast<double>(std::ranges::count(pack.split, true));
     } else {
       others_ += count;
     }
@@ -52,19 +66,37 @@ double TreeBallCost::near_share(const Ball& ball) const {
   return all > 0 ? near / all : 0;
 }
 
-bool TreeBallCost::points_are_sooner(const Ball& ball, std::size_t features) const {
-  if (!ball.plain() && ball.scales().empty()) return false;
-  const BallShape shape = ball.shape(features);
-  const auto moved = static_cast<double>(features), points = static_cast<double>(shape.points());
-  const BallKind kind = ball.options().kind;
-  const bool apart = kind != BallKind::cross && kind != BallKind::one_hot;
-  const double near = near_share(ball);
+double TreeBallCost::may_turn(const Ball& ball) const {
+  return near_share(ball) * levels_ * static_cast<double>(ball.shape(1).points());
+}
+
+double TreeBallCost::walked(const Ball& ball, std::size_t features) const {
+  const auto moved = static_cast<double>(features), points = static_cast<double>(ball.shape(1).points());
+  const bool apart = has_bases(ball);
   const double turned = apart ? kTurnedApart + std::min(kMostApart, kFewFeatures / moved) : kTurned;
-  const double other =
-      kOther + (apart ? points * kOtherBase : 0) + near * points * (apart ? kOtherTurnedApart : kOtherTurned);
-  const double together = kRow + levels_ * (kLevel + near * points * turned) + others_ * other;
-  const double alone = kRowAlone + (1 + static_cast<double>(shape.units) * points) * (kPointAlone + point_);
-  return alone * kSooner < together;
+  const double other = kOther + (apart ? points * kOtherBase : 0) +
+                       near_share(ball) * points * (apart ? kOtherTurnedApart : kOtherTurned);
+  return kRow + kInput * static_cast<double>(rows_.inputs()) + kLevel * levels_ + turned * may_turn(ball) +
+         others_ * other;
+}
+
+double TreeBallCost::sliced(const Ball& ball, std::size_t features) const {
+  const BallShape shape = ball.shape(features);
+  const auto inputs = static_cast<double>(rows_.inputs()), points = static_cast<double>(shape.points());
+  const bool bases = has_bases(ball);
+  // Of points of either sign around one base, or each of its own.
+  const double turning = bases ? points : std::max(1.0, points / 2), plain = bases ? 1 + points : 0;
+  const double ranks = 1 + plain + 2 * turning - (bases ? 1 : 0);
+  const double sums = static_cast<double>(kSliceRows) * inputs * std::max(2.0, points) * sizeof(std::int64_t);
+  return kRow + kRanked * inputs * ranks + plain * (kBase * complete_ + kBaseSplit * splits_) +
+         turning * (kTurning * complete_ + kTurningSplit * splits_) +
+         (sums < kNear ? kListed : kListedFar) * may_turn(ball);
+}
+
+double TreeBallCost::alone(const Ball& ball, std::size_t features) const {
+  const BallShape shape = ball.shape(features);
+  const auto points = static_cast<double>(shape.units) * static_cast<double>(shape.points());
+  return kRowAlone + (1 + points) * (kPointAlone + point_);
 }
 
 }  // namespace harmonia

@@ -9,26 +9,31 @@
 
 namespace harmonia {
 
-/// Weighs the two ways to answer a ball of trees: all points together, or one by one. Together they
-/// cost little where few points turn off; how many do is told by how near an input's thresholds lie to each
-/// other, since trees set them where the rows are.
+/// Weighs the ways to answer a ball of trees: all points together, by a walk or by slices of bits, or one by
+/// one. Together they cost little where few points turn off; how many do is told by how near an input's
+/// thresholds lie to each other, since trees set them where the rows are.
 class TreeBallCost {
  public:
   /// Keeps a reference to the rows. `point`: nanoseconds of a point alone.
   TreeBallCost(const PackedEnsemble& trees, const TreeRowsMaker& rows, std::size_t block, double point);
 
-  /// Whether points of such balls around rows of this many features are expected to be sooner done one by
-  /// one. No if steps differ from row to row: what that costs is not known.
-  bool points_are_sooner(const Ball& ball, std::size_t features) const;
+  /// Nanoseconds of a row of this many features, where steps are the same around all rows: by a walk,
+  double walked(const Ball& ball, std::size_t features) const;
+  /// by slices,
+  double sliced(const Ball& ball, std::size_t features) const;
+  /// and of all its points, one by one.
+  double alone(const Ball& ball, std::size_t features) const;
 
  private:
   double near_share(const Ball& ball) const;
+  // Points that may turn off, on all levels of complete trees.
+  double may_turn(const Ball& ball) const;
 
   const TreeRowsMaker& rows_;
   double point_;
-  double levels_ = 0;                            // of all complete trees
-  double others_ = 0;                            // trees that are not complete
-  std::vector<std::vector<double>> thresholds_;  // of each input, ascending
+  double levels_ = 0, complete_ = 0, splits_ = 0;  // of complete trees, and how many these are
+  double others_ = 0;                              // trees that are not complete
+  std::vector<std::vector<double>> thresholds_;    // of each input, ascending
 };
 
 }  // namespace harmonia

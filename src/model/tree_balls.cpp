@@ -21,6 +21,7 @@ constexpr double kLeastFloat = std::numeric_limits<float>::denorm_min();
 constexpr double kSmallestWay = 1e-13;                   // of a step, as a share of the coordinate
 constexpr std::size_t kMostSums = std::size_t{1} << 24;  // of a block, which every thread has
 constexpr std::size_t kMostPoints = 32;                  // of a unit, with both signs
+constexpr double kSooner = 1.15;                         // at least: what ways cost is known no better
 
 constexpr std::size_t kMostEntries = std::size_t{1} << 31;  // of a table that kernels look up in
 
@@ -371,12 +372,22 @@ std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
   const std::size_t points = 2 * ball.shape(1).points();
   if (columns.size() > kMostSums / (kernel.block * points * answers.margins())) return nullptr;
   auto walker = std::make_unique<BlockWalker>(*this, ball);
-  return sliced_ == nullptr ? std::move(walker)
-                            : sliced_->walker(ball, std::move(walker), columns, answers.margins());
+  if (!slices_are_sooner(ball)) return walker;
+  return sliced_->walker(ball, std::move(walker), columns, answers.margins());
+}
+
+bool TreeBalls::slices_are_sooner(const Ball& ball) const {
+  if (sliced_ == nullptr) return false;
+  return !cost_ || cost_->sliced(ball, features) < cost_->walked(ball, features);
 }
 
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
-  if (cost_ && cost_->points_are_sooner(ball, features)) return nullptr;
+  // What steps cost that differ from row to row is not known.
+  if (cost_ && fixed_steps(ball)) {
+    const double walked = cost_->walked(ball, features);
+    const double together = sliced_ == nullptr ? walked : std::min(walked, cost_->sliced(ball, features));
+    if (cost_->alone(ball, features) * kSooner < together) return nullptr;
+  }
   auto walks = walker(ball);
   return walks ? std::make_unique<TreeBallAsker>(*this, std::move(walks)) : nullptr;
 }

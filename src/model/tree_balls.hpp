@@ -29,7 +29,8 @@ class TreeBalls final : public BallPath {
   /// Keeps references to all of them but `info`. `slices`: null, there are none.
   TreeBalls(const PackedEnsemble& trees, const TreeRowsMaker& rows, const TreeKernel& kernel,
             const TreeAnswers& answers, const TreeSlices* slices, const ModelInfo& info);
-  /// From now on open() takes only balls whose points are not sooner done one by one, at so many nanoseconds.
+  /// From now on open() takes only balls whose points are not sooner done one by one, at so many nanoseconds,
+  /// and slices where they are sooner than a walk.
   void weigh(double point) { cost_.emplace(trees, rows, kernel.block, point); }
 
   std::string name() const override;
@@ -59,6 +60,8 @@ class TreeBalls final : public BallPath {
   TurnInputs inputs;                   ///< in use: their columns, and the places of these among the former
 
  private:
+  bool slices_are_sooner(const Ball& ball) const;
+
   std::optional<TreeBallCost> cost_;
   std::unique_ptr<SliceBalls> sliced_;  // null: all rows are walked
 };

@@ -18,16 +18,22 @@ __m256i choose(__m256i which, __m256i one, __m256i other) {
   return _mm256_ternarylogic_epi64(which, one, other, kChoose);
 }
 
-// Of every split: of every row a bit, one of its two points is beyond the threshold.
-void find_near(const SlicedSplit* split, const SlicedSplit* end, const SliceReach& reach, Ways* near) {
+// As find_ways(), and of every split: of every row a bit, one of its two points is beyond the threshold.
+void find_ways_and_near(const SlicedSplit* split, const SlicedSplit* end, const SliceRanks& ranks,
+                        const SliceReach& reach, Ways* ways, Ways* near) {
+  const __m512i one = _mm512_set1_epi8(1);
   for (; split != end; ++split) {
-    const __m512i before = _mm512_set1_epi8(static_cast<char>(split->rank - 1));
-    const std::uint8_t* const low = reach.low + split->ranks;
-    const std::uint8_t* const further = reach.further + split->ranks;
+    const __m512i rank = _mm512_set1_epi8(static_cast<char>(split->rank));
+    const __m512i before = _mm512_sub_epi8(rank, one);
+    const std::size_t place = split->place, first = split->ranks;
+    const std::uint8_t* const own = (split->missing_left ? ranks.left : ranks.right) + first;
+    const std::uint8_t* const low = reach.low + first;
+    const std::uint8_t* const further = reach.further + first;
     for (std::size_t g = 0; g < kGroups; ++g) {
+      ways[place][g] = _mm512_cmpge_epu8_mask(_mm512_load_si512(own + g * kGroup), rank);
       // low < rank and rank <= low + further
       const __m512i above = _mm512_sub_epi8(before, _mm512_load_si512(low + g * kGroup));
-      near[split->place][g] = _mm512_cmplt_epu8_mask(above, _mm512_load_si512(further + g * kGroup));
+      near[place][g] = _mm512_cmplt_epu8_mask(above, _mm512_load_si512(further + g * kGroup));
     }
   }
 }
@@ -251,8 +257,7 @@ void walk_depth(const SlicedTrees& trees, const SlicedTurns& turns, const SliceR
     const SlicedSplit* const last = trees.splits + trees.first[group + 1];
     if (last - first < static_cast<std::ptrdiff_t>(kSortedTrees * (kSlots - 1)))
       for (Ways& each : near) store(each, _mm256_setzero_si256());
-    find_ways(first, last, ranks, ways);
-    find_near(first, last, reach, near);
+    find_ways_and_near(first, last, ranks, reach, ways, near);
   };
   sum_leaves<Depth>(trees, sums, look, [&](std::size_t tree, std::uint8_t* leaves) {
     Ways* const own = ways + tree % kSortedTrees * kSlots;

@@ -86,7 +86,17 @@ void rank(const SlicedInput* inputs, std::size_t count, const float* tables, con
                   : rank_all<true>(inputs, count, tables, x, width, ranks, left, ties);
 }
 
-// -- from ways to leaves ---
+// -- from ranks to leaves ---
+
+// Which way all rows go at splits.
+void find_ways(const SlicedSplit* split, const SlicedSplit* end, const SliceRanks& ranks, Ways* ways) {
+  for (; split != end; ++split) {
+    const __m512i rank = _mm512_set1_epi8(static_cast<char>(split->rank));
+    const std::uint8_t* const own = (split->missing_left ? ranks.left : ranks.right) + split->ranks;
+    for (std::size_t g = 0; g < kGroups; ++g)
+      ways[split->place][g] = _mm512_cmpge_epu8_mask(_mm512_load_si512(own + g * kGroup), rank);
+  }
+}
 
 // To the leaves of a complete tree.
 template <unsigned Depth>

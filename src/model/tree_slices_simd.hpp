@@ -69,16 +69,6 @@ void bytes_of(const __m256i (&words)[8], std::uint8_t* to) {
   }
 }
 
-// Which way all rows go at splits.
-void find_ways(const SlicedSplit* split, const SlicedSplit* end, const SliceRanks& ranks, Ways* ways) {
-  for (; split != end; ++split) {
-    const __m512i rank = _mm512_set1_epi8(static_cast<char>(split->rank));
-    const std::uint8_t* const own = (split->missing_left ? ranks.left : ranks.right) + split->ranks;
-    for (std::size_t g = 0; g < kGroups; ++g)
-      ways[split->place][g] = _mm512_cmpge_epu8_mask(_mm512_load_si512(own + g * kGroup), rank);
-  }
-}
-
 // -- sums ---
 
 // One byte of the leaves of 64 rows.

@@ -142,7 +142,7 @@ TEST(TreeSliceBalls, SumsAreThoseOfAWalk) {
 TEST(TreeSliceBalls, ColumnsMayBeOneOrMany) {
   expect_same_balls(random_trees({.columns = 1, .trees = 40, .stop = 0, .seed = 5}), 256, 0.1);
   expect_same_balls(random_trees({.columns = 2, .trees = 40, .depth = 7, .stop = 0, .seed = 6}), 97);
-  expect_same_balls(random_trees({.columns = 300, .trees = 60, .stop = 0, .seed = 7}), 300);
+  expect_same_balls(random_trees({.columns = 300, .trees = 60, .stop = 0, .seed = 7}), 352);
   expect_same_balls(random_trees({.columns = 4, .trees = 700, .depth = 5, .seed = 8}), 608);
 }
 
