@@ -19,6 +19,7 @@ constexpr double kOther = 20, kOtherBase = 35, kOtherTurned = 41, kOtherTurnedAp
 // By slices: an input's ranks, a tree and a split of it, looked at for a base alone or with its points, and a
 // point that may turn off, whose sum is in the cache or not.
 constexpr double kRanked = 1.05, kBase = 0.2, kBaseSplit = 0.006, kTurning = 0.2, kTurningSplit = 0.028;
+constexpr double kTurningOther = 3.5, kOtherLevels = 7;
 constexpr double kListed = 1.0, kListedFar = 2.3, kNear = 1 << 20;
 // One by one: a row, and a point besides the model's part.
 constexpr double kRowAlone = 900, kPointAlone = 25;
@@ -38,9 +39,10 @@ TreeBallCost::TreeBallCost(const PackedEnsemble& trees, const TreeRowsMaker& row
     if (pack.view.child == nullptr) {
       levels_ += count * pack.view.depth;
       complete_ += count;
-      splits_ += static_cast<double>(std::ranges::count(pack.split, true));
+      splits_ += static_cast<double>(pack.split.size()) - count;
     } else {
       others_ += count;
+      other_splits_ += (static_cast<double>(pack.child.size()) - count) / 2;
     }
   }
 }
@@ -88,9 +90,11 @@ double TreeBallCost::sliced(const Ball& ball, std::size_t features) const {
   const double turning = bases ? points : std::max(1.0, points / 2), plain = bases ? 1 + points : 0;
   const double ranks = 1 + plain + 2 * turning - (bases ? 1 : 0);
   const double sums = static_cast<double>(kSliceRows) * inputs * std::max(2.0, points) * sizeof(std::int64_t);
-  return kRow + kRanked * inputs * ranks + plain * (kBase * complete_ + kBaseSplit * splits_) +
-         turning * (kTurning * complete_ + kTurningSplit * splits_) +
-         (sums < kNear ? kListed : kListedFar) * may_turn(ball);
+  const double trees = complete_ + others_, splits = splits_ + other_splits_;
+  const double turned = may_turn(ball) + near_share(ball) * points * kOtherLevels * others_;
+  return kRow + kRanked * inputs * ranks + plain * (kBase * trees + kBaseSplit * splits) +
+         turning * (kTurning * complete_ + kTurningOther * others_ + kTurningSplit * splits) +
+         (sums < kNear ? kListed : kListedFar) * turned;
 }
 
 double TreeBallCost::alone(const Ball& ball, std::size_t features) const {

@@ -31,8 +31,8 @@ class TreeBallCost {
 
   const TreeRowsMaker& rows_;
   double point_;
-  double levels_ = 0, complete_ = 0, splits_ = 0;  // of complete trees, and how many these are
-  double others_ = 0;                              // trees that are not complete
+  double levels_ = 0, complete_ = 0, splits_ = 0;  // of complete trees: how many, and with what they repeat
+  double others_ = 0, other_splits_ = 0;           // trees that are not complete
   std::vector<std::vector<double>> thresholds_;    // of each input, ascending
 };
 

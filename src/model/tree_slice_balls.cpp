@@ -17,23 +17,33 @@ std::unique_ptr<SliceBalls> SliceBalls::find(const PackedEnsemble& trees, const 
                                              const TreeSlices& slices, std::size_t block,
                                              const std::vector<std::int32_t>& places, std::size_t columns) {
   if (columns < rows.inputs()) return nullptr;
-  for (std::size_t i = 0; i < rows.inputs(); ++i)
-    if (!rows.plain(i)) return nullptr;
-  for (const TreePack& pack : trees.packs)
-    if (!pack.child.empty()) return nullptr;
   std::unique_ptr<SliceBalls> found(new SliceBalls(rows, slices, block, columns));
-  found->packs_.reserve(trees.packs.size());
-  for (const TreePack& pack : trees.packs) found->packs_.push_back(pack_of(pack, block, places));
+  for (std::size_t i = 0; i < rows.inputs(); ++i) {
+    const bool zero = rows.rule(i) == TreeInput::Rule::nan_is_zero;
+    if (!zero && !rows.plain(i)) return nullptr;
+    found->nan_is_zero_ |= zero;
+  }
+  for (const TreePack& pack : trees.packs)
+    if (!pack.child.empty() && pack.view.depth > kMostTurnLevels) return nullptr;
+  for (std::size_t p = 0; p < trees.packs.size(); ++p) {
+    const TreePack& pack = trees.packs[p];
+    found->packs_.push_back(pack.child.empty() ? complete(pack, block, places)
+                                               : other(pack, slices.packs()[p], block, places));
+  }
   for (Pack& pack : found->packs_) {
-    pack.view.places = pack.places.data();
+    if (!pack.leaves.empty()) pack.view.leaves = pack.leaves.data();
     pack.view.kin = pack.kin.data();
+    pack.view.places = pack.places.data();
     pack.view.first_kin = pack.first_kin.data();
+    pack.view.above = pack.above.data();
+    pack.view.bends = pack.bends.data();
+    pack.view.first_bend = pack.first_bend.data();
   }
   return found;
 }
 
-SliceBalls::Pack SliceBalls::pack_of(const TreePack& trees, std::size_t block,
-                                     const std::vector<std::int32_t>& places) {
+SliceBalls::Pack SliceBalls::complete(const TreePack& trees, std::size_t block,
+                                      const std::vector<std::int32_t>& places) {
   Pack pack;
   pack.view.leaves = trees.leaf.data();
   const std::size_t slots = std::size_t{1} << trees.view.depth;
@@ -63,6 +73,57 @@ SliceBalls::Pack SliceBalls::pack_of(const TreePack& trees, std::size_t block,
   return pack;
 }
 
+SliceBalls::Pack SliceBalls::other(const TreePack& trees, const TreeSlices::Pack& sliced, std::size_t block,
+                                   const std::vector<std::int32_t>& places) {
+  Pack pack;
+  pack.view.levels = trees.view.depth;
+  pack.leaves.resize(trees.view.count << sliced.view.bits);
+  pack.above.resize(pack.leaves.size() * pack.view.levels);
+  for (std::size_t tree = 0; tree < trees.view.count; ++tree) {
+    const std::size_t end = tree + 1 < trees.view.count ? trees.first[tree + 1] : trees.child.size();
+    // Leaves and splits are numbered in the order of their slots, as steps have it.
+    std::vector<std::uint32_t> inputs;
+    std::size_t leaf = tree << sliced.view.bits;
+    for (std::size_t slot = trees.first[tree]; slot < end; ++slot) {
+      if (trees.child[slot] < 0) {
+        pack.leaves[leaf++] = trees.leaf[static_cast<std::size_t>(~trees.child[slot])];
+      } else {
+        inputs.push_back(static_cast<std::uint32_t>(static_cast<std::size_t>(trees.input[slot]) / block));
+      }
+    }
+    pack.first_bend.push_back(static_cast<std::uint32_t>(pack.bends.size()));
+    std::vector<std::uint32_t> pile;  // of what is on the kernel's, the first step
+    for (std::uint32_t at = sliced.first_step[tree]; at < sliced.first_step[tree + 1]; ++at) {
+      const SlicedStep& step = sliced.steps[at];
+      if (step.leaf) {
+        pile.push_back(at);
+        continue;
+      }
+      const std::uint32_t on_top = pile.back();
+      pile.pop_back();
+      SlicedBend bend{.first_kin = static_cast<std::uint32_t>(pack.kin.size()),
+                      .last_kin = 0,
+                      .first_step = pile.back(),
+                      .own_step = at};
+      const auto place = static_cast<std::uint32_t>(places[inputs[step.number]]);
+      for (std::uint32_t below = bend.first_step; below < at; ++below) {
+        const SlicedStep& each = sliced.steps[below];
+        const bool right = (below < on_top) == step.left_on_top;
+        if (each.leaf) {
+          const std::size_t number = (tree << sliced.view.bits) + each.number;
+          pack.above[number * pack.view.levels + step.level] = 2 * place + (right ? 1 : 0);
+        } else if (inputs[each.number] == inputs[step.number]) {
+          pack.kin.push_back({.upper = step.number, .lower = each.number, .right = right});
+        }
+      }
+      bend.last_kin = static_cast<std::uint32_t>(pack.kin.size());
+      if (bend.last_kin > bend.first_kin) pack.bends.push_back(bend);
+    }
+  }
+  pack.first_bend.push_back(static_cast<std::uint32_t>(pack.bends.size()));
+  return pack;
+}
+
 /// What SliceBalls::walker() gives.
 class SliceBallWalker final : public TreeBallWalker {
  public:
@@ -79,7 +140,9 @@ class SliceBallWalker final : public TreeBallWalker {
       const auto some = rows.subspan(first, std::min(kSliceRows, rows.size() - first));
       const std::size_t moved = some.front()->moved();
       const bool alike = std::ranges::all_of(some, [&](const RowBall* row) { return row->moved() == moved; });
-      if (some.size() < kLeastRows || moved == 0 || !alike) {
+      // A missing value that counts as 0 is no number of the points' own.
+      const bool missing = balls_.nan_is_zero_ && moved < some.front()->x().size();
+      if (some.size() < kLeastRows || moved == 0 || !alike || missing) {
         other_->walk(some, [&](std::size_t row, const BallSumsView& sums) { take(first + row, sums); });
         continue;
       }

@@ -23,7 +23,7 @@ namespace harmonia {
 class SliceBalls {
  public:
   /// All of which outlive it. `columns`: how many are moved; `places`: of each input in use, its column among
-  /// them. Null if trees are not complete, or inputs are not columns as they are.
+  /// them. Null if trees have more levels than kMostTurnLevels, or inputs are not columns as they are.
   static std::unique_ptr<SliceBalls> find(const PackedEnsemble& trees, const TreeRowsMaker& rows,
                                           const TreeSlices& slices, std::size_t block,
                                           const std::vector<std::int32_t>& places, std::size_t columns);
@@ -39,17 +39,22 @@ class SliceBalls {
   // What a pack of trees needs besides itself and its slices.
   struct Pack {
     SlicedTurns view;
-    std::vector<std::uint32_t> places, first_kin;
+    std::vector<std::uint32_t> places, first_kin, above, first_bend;
+    std::vector<std::int64_t> leaves;
     std::vector<SlicedKin> kin;
+    std::vector<SlicedBend> bends;
   };
 
   SliceBalls(const TreeRowsMaker& rows, const TreeSlices& slices, std::size_t block, std::size_t columns)
       : rows_(rows), slices_(slices), block_(block), columns_(columns) {}
-  static Pack pack_of(const TreePack& trees, std::size_t block, const std::vector<std::int32_t>& places);
+  static Pack complete(const TreePack& trees, std::size_t block, const std::vector<std::int32_t>& places);
+  static Pack other(const TreePack& trees, const TreeSlices::Pack& sliced, std::size_t block,
+                    const std::vector<std::int32_t>& places);
 
   const TreeRowsMaker& rows_;
   const TreeSlices& slices_;
   std::size_t block_, columns_;
+  bool nan_is_zero_ = false;  // of some input
   std::vector<Pack> packs_;
 };
 

@@ -1,42 +1,9 @@
 #if defined(__x86_64__)
 
-#include "tree_slices_simd.hpp"
+#include "tree_slice_turns_simd.hpp"
 
 namespace harmonia {
 namespace {
-
-constexpr int kNotLast = 0x2A;     // of three bits: the third, unless the first and the second
-constexpr int kUnlessOnly = 0x8A;  // the third, unless the first without the second
-
-__m256i load(const std::uint64_t (&words)[kGroups]) {
-  return _mm256_load_si256(reinterpret_cast<const __m256i*>(words));
-}
-void store(std::uint64_t (&words)[kGroups], __m256i bits) {
-  _mm256_store_si256(reinterpret_cast<__m256i*>(words), bits);
-}
-__m256i choose(__m256i which, __m256i one, __m256i other) {
-  return _mm256_ternarylogic_epi64(which, one, other, kChoose);
-}
-
-// As find_ways(), and of every split: of every row a bit, one of its two points is beyond the threshold.
-void find_ways_and_near(const SlicedSplit* split, const SlicedSplit* end, const SliceRanks& ranks,
-                        const SliceReach& reach, Ways* ways, Ways* near) {
-  const __m512i one = _mm512_set1_epi8(1);
-  for (; split != end; ++split) {
-    const __m512i rank = _mm512_set1_epi8(static_cast<char>(split->rank));
-    const __m512i before = _mm512_sub_epi8(rank, one);
-    const std::size_t place = split->place, first = split->ranks;
-    const std::uint8_t* const own = (split->missing_left ? ranks.left : ranks.right) + first;
-    const std::uint8_t* const low = reach.low + first;
-    const std::uint8_t* const further = reach.further + first;
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      ways[place][g] = _mm512_cmpge_epu8_mask(_mm512_load_si512(own + g * kGroup), rank);
-      // low < rank and rank <= low + further
-      const __m512i above = _mm512_sub_epi8(before, _mm512_load_si512(low + g * kGroup));
-      near[place][g] = _mm512_cmplt_epu8_mask(above, _mm512_load_si512(further + g * kGroup));
-    }
-  }
-}
 
 // Where the bits of the leaves begin that points come to which turn off k levels below, of as many levels.
 constexpr unsigned other_at(unsigned levels, unsigned k) {
@@ -75,9 +42,8 @@ template <unsigned Levels>
   return found;
 }
 
-// Splits of a column below one of it, `Level` levels from the root, see another value of a point that turned
-// off there than of its row: finds the bits of the leaf that the point comes to, and of every row, whether it
-// passes that split.
+// Of a split `Level` levels from the root, below which ways are bent: the bits of the leaf that a point comes
+// to which turned off there, and of every row, whether it passes that split.
 template <unsigned Depth, unsigned Level>
 [[gnu::flatten]] void find_bent(Ways* ways, std::size_t heap, __m256i (&bits)[Depth], __m256i& passes) {
   passes = _mm256_set1_epi64x(-1);
@@ -113,63 +79,19 @@ template <unsigned Depth>
 std::size_t find_all_bent(const SlicedKin* kin, const SlicedKin* end, Ways* ways, const Ways* near,
                           Bent<Depth>* bent) {
   std::size_t count = 0;
+  alignas(32) Ways kept[std::size_t{1} << Depth];
   while (kin != end) {
     const SlicedKin* last = kin;
-    alignas(32) Ways kept[std::size_t{1} << Depth];
-    for (; last != end && last->upper == kin->upper; ++last) {
-      const std::size_t lower = last->lower;
-      const __m256i way = load(ways[lower]);
-      store(kept[last - kin], way);
-      // A point that went right has a larger value.
-      store(ways[lower], last->right ? _mm256_or_si256(way, load(near[lower]))
-                                     : _mm256_andnot_si256(load(near[lower]), way));
-    }
+    while (last != end && last->upper == kin->upper) ++last;
+    bend_ways(kin, last, near, ways, kept);
     Bent<Depth>& found = bent[count++];
     found.level = static_cast<unsigned>(31 - __builtin_clz(kin->upper));
     find_bent_on<Depth>(found.level, ways, kin->upper, found.bits, found.passes);
-    for (const SlicedKin* each = kin; each != last; ++each) store(ways[each->lower], load(kept[each - kin]));
+    unbend_ways(kin, last, kept, ways);
     kin = last;
   }
   return count;
 }
-
-// Points that turned off at a split of their column are not there at those below.
-void drop_turned(const SlicedKin* kin, const SlicedKin* end, const Ways* ways, Ways* near) {
-  for (; kin != end; ++kin) {
-    const __m256i above = load(near[kin->upper]), way = load(ways[kin->lower]), own = load(near[kin->lower]);
-    // Below on the left, those that turned off are above their rows, and turn where their rows go left.
-    store(near[kin->lower], kin->right ? _mm256_ternarylogic_epi64(above, way, own, kNotLast)
-                                       : _mm256_ternarylogic_epi64(above, way, own, kUnlessOnly));
-  }
-}
-
-// Points of a tree that come to another leaf than their row.
-struct TurnedList {
-  std::size_t count = 0;
-  // Their row, and levels below the split where they turn off.
-  std::uint8_t row[kDeepest * kSliceRows + kGroup], below[kDeepest * kSliceRows + kGroup];
-  alignas(64)
-      std::uint8_t others[kDeepest * kSliceRows];  // of so many levels below, the leaf of every row's point
-
-  void add(__m256i of, unsigned levels) {
-    alignas(32) Ways words;
-    store(words, of);
-    alignas(64) static constexpr auto kNumbers = [] {
-      struct {
-        std::uint8_t at[kGroup];
-      } numbers{};
-      for (std::size_t i = 0; i < kGroup; ++i) numbers.at[i] = static_cast<std::uint8_t>(i);
-      return numbers;
-    }();
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      const __m512i numbers =
-          _mm512_add_epi8(_mm512_load_si512(kNumbers.at), _mm512_set1_epi8(static_cast<char>(g * kGroup)));
-      _mm512_storeu_si512(row + count, _mm512_maskz_compress_epi8(words[g], numbers));
-      _mm512_storeu_si512(below + count, _mm512_set1_epi8(static_cast<char>(levels)));
-      count += static_cast<std::size_t>(__builtin_popcountll(words[g]));
-    }
-  }
-};
 
 template <unsigned Depth>
 [[gnu::flatten]] void find_turned(const Ways* ways, const Ways* near, const Bent<Depth>* bent,
@@ -191,64 +113,18 @@ template <unsigned Depth>
     __m256i* const own = others + kDeepest - Depth;
     own[level] = _mm256_xor_si256(own[level], _mm256_set1_epi64x(-1));
     for (unsigned i = level + 1; i < Depth; ++i) own[i] = found.other[other_at(Depth, level) + i - level - 1];
-    const unsigned below = Depth - 1 - level;
-    bytes_of(others, list.others + below * kSliceRows);
-    list.add(_mm256_and_si256(found.near[level], meant), below);
+    bytes_of(others, list.others + level * kSliceRows);
+    list.add(_mm256_and_si256(found.near[level], meant), level);
   }
 }
-
-// Where the sums of such points are, and what they get: found for a tree while that memory is still on its
-// way, and added after the next one.
-struct TurnedSums {
-  std::size_t count = 0;
-  std::uint64_t place[kDeepest * kSliceRows];  // of a sum, and above 32 bits that of its mark
-  std::int64_t more[kDeepest * kSliceRows];
-
-  template <unsigned Depth>
-  void find(const TurnedList& list, const std::uint8_t* rows, const std::int64_t* leaves,
-            const std::uint32_t* places, const SliceSums& to) {
-    constexpr std::uint32_t kSlots = 1U << Depth;
-    const auto both = [](std::size_t sum, std::size_t mark) { return std::uint64_t{mark} << 32 | sum; };
-    // Of the point of each side at each split.
-    std::uint64_t of_side[2 * kSlots];
-    const std::uint64_t a_place = both(to.place_sums, 1);
-    for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
-      of_side[2 * slot] = places[slot] * a_place + to.side_sums[0];
-      of_side[2 * slot + 1] = places[slot] * a_place + to.side_sums[1];
-    }
-    const std::uint64_t a_row = both(to.row_sums, to.row_marks);
-    const std::int64_t* const sums = to.sums;
-    for (std::size_t i = 0; i < list.count; ++i) {
-      const std::uint32_t row = list.row[i], below = list.below[i], leaf = rows[row];
-      const std::uint64_t at = row * a_row + of_side[(kSlots | leaf) >> below];
-      place[i] = at;
-      more[i] = leaves[list.others[below * kSliceRows + row]] - leaves[leaf];
-      __builtin_prefetch(sums + static_cast<std::uint32_t>(at), 1);
-    }
-    count = list.count;
-  }
-  void add(const SliceSums& to) {
-    std::int64_t* const sums = to.sums;
-    unsigned char* const marks = to.marks;
-    for (std::size_t i = 0; i < count; ++i) {
-      sums[static_cast<std::uint32_t>(place[i])] += more[i];
-      marks[place[i] >> 32] = 1;
-    }
-    count = 0;
-  }
-};
 
 template <unsigned Depth>
 void walk_depth(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
                 const SliceReach& reach, const SliceSums& to, std::int64_t* sums) {
   constexpr std::size_t kSlots = std::size_t{1} << Depth;
   alignas(32) Ways ways[kSortedTrees * kSlots] = {}, near[kSortedTrees * kSlots] = {};
-  alignas(32) Ways meant_words;
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    const std::size_t before = g * kGroup, left = to.rows > before ? to.rows - before : 0;
-    meant_words[g] = left >= kGroup ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-  }
-  const __m256i meant = load(meant_words);
+  const __m256i meant = meant_rows(to.rows);
+  const std::uint64_t a_place = both_places(to.place_sums, 1);
   Bent<Depth> bent[kSlots];
   TurnedList list;
   TurnedSums turned;
@@ -268,17 +144,27 @@ void walk_depth(const SlicedTrees& trees, const SlicedTurns& turns, const SliceR
     drop_turned(kin, end, own, own_near);
     find_turned<Depth>(own, own_near, bent, count, meant, leaves, list);
     turned.add(to);
-    turned.find<Depth>(list, leaves, turns.leaves + (tree << Depth), turns.places + (tree << Depth), to);
+    // Of the point of each side at each split.
+    std::uint64_t places[2 * kSlots];
+    for (std::size_t slot = 0; slot < kSlots; ++slot) {
+      const std::uint64_t place = turns.places[(tree << Depth) + slot] * a_place;
+      places[2 * slot] = place + to.side_sums[0];
+      places[2 * slot + 1] = place + to.side_sums[1];
+    }
+    turned.find(list, leaves, turns.leaves + (tree << Depth), to,
+                [&](std::uint32_t leaf, std::uint32_t level) {
+                  return places[(kSlots | leaf) >> (Depth - 1 - level)];
+                });
   });
   turned.add(to);
   _mm256_zeroupper();
 }
 
 template <unsigned Depth = 1>
-void walk_any_depth(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
-                    const SliceReach& reach, const SliceSums& to, std::int64_t* sums) {
+void walk_complete(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
+                   const SliceReach& reach, const SliceSums& to, std::int64_t* sums) {
   if constexpr (Depth < kDeepest) {
-    if (trees.depth != Depth) return walk_any_depth<Depth + 1>(trees, turns, ranks, reach, to, sums);
+    if (trees.depth != Depth) return walk_complete<Depth + 1>(trees, turns, ranks, reach, to, sums);
   }
   walk_depth<Depth>(trees, turns, ranks, reach, to, sums);
 }
@@ -287,7 +173,8 @@ void walk_any_depth(const SlicedTrees& trees, const SlicedTurns& turns, const Sl
 
 void walk_turns_avx512(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
                        const SliceReach& reach, const SliceSums& to, std::int64_t* sums) {
-  walk_any_depth(trees, turns, ranks, reach, to, sums);
+  trees.depth > 0 ? walk_complete(trees, turns, ranks, reach, to, sums)
+                  : walk_other_turns_avx512(trees, turns, ranks, reach, to, sums);
 }
 
 }  // namespace harmonia

@@ -49,6 +49,7 @@ struct SlicedStep {
   bool leaf = false;         ///< the former
   bool left_on_top = false;  ///< of the two
   std::uint8_t number = 0;   ///< of the leaf, or the split
+  std::uint8_t level = 0;    ///< splits above it
 };
 
 /// Numbers on a pile at most, if of two the one that takes more is made first.
@@ -79,14 +80,16 @@ struct SliceKernel {
                std::size_t width, std::uint8_t* ranks, std::uint8_t* left, std::uint64_t* ties);
   /// Adds the leaves of kSliceRows rows to their sums.
   void (*walk)(const SlicedTrees& trees, const SliceRanks& ranks, std::int64_t* sums);
-  /// The same of complete trees, and adds to the sums of points what they have more where they turn off.
+  /// The same, and adds to the sums of points what they have more where they turn off.
   void (*walk_turns)(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
                      const SliceReach& reach, const SliceSums& to, std::int64_t* sums);
 };
 
 extern const SliceKernel kAvx512Slices;
-/// That kernel's last part, which is a source of its own.
+/// Sources of their own: that kernel's last part, of complete trees and of others.
 void walk_turns_avx512(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
                        const SliceReach& reach, const SliceSums& to, std::int64_t* sums);
+void walk_other_turns_avx512(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
+                             const SliceReach& reach, const SliceSums& to, std::int64_t* sums);
 
 }  // namespace harmonia

@@ -49,7 +49,7 @@ class StepMaker {
       number_[slot - first_] = static_cast<std::uint8_t>(is_leaf(slot) ? leaves_++ : splits_++);
     // Children come after their parents.
     for (std::size_t slot = end; slot-- > first_;) piled_[slot - first_] = is_leaf(slot) ? 1 : needed(slot);
-    put(first_, steps);
+    put(first_, 0, steps);
   }
   bool is_leaf(std::size_t slot) const { return pack_.child[slot] < 0; }
   std::uint8_t number(std::size_t slot) const { return number_[slot - first_]; }
@@ -65,15 +65,16 @@ class StepMaker {
     return static_cast<std::uint8_t>(left == right ? left + 1 : std::max(left, right));
   }
 
-  void put(std::size_t slot, std::vector<SlicedStep>& steps) const {
+  void put(std::size_t slot, std::uint8_t level, std::vector<SlicedStep>& steps) const {
     if (!is_leaf(slot)) {
       const std::size_t left = left_of(slot), right = left + 1;
       const bool left_first = piled(left) >= piled(right);
-      put(left_first ? left : right, steps);
-      put(left_first ? right : left, steps);
-      steps.push_back({.leaf = false, .left_on_top = !left_first, .number = number(slot)});
+      const auto below = static_cast<std::uint8_t>(level + 1);
+      put(left_first ? left : right, below, steps);
+      put(left_first ? right : left, below, steps);
+      steps.push_back({.leaf = false, .left_on_top = !left_first, .number = number(slot), .level = level});
     } else {
-      steps.push_back({.leaf = true, .left_on_top = false, .number = number(slot)});
+      steps.push_back({.leaf = true, .left_on_top = false, .number = number(slot), .level = level});
     }
   }
 

@@ -14,6 +14,7 @@
 namespace harmonia {
 namespace {
 
+using testing::has_slices;
 using testing::random_trees;
 using testing::RandomTrees;
 using testing::rows_near;
@@ -38,16 +39,6 @@ struct Sliced {
   PreparedTrees trees;
   std::unique_ptr<TreeSlices> slices;
 };
-
-bool has_slices() {
-#if defined(__x86_64__)
-  return best_simd() == Simd::avx512 && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-         __builtin_cpu_supports("gfni");
-#else
-  return false;
-#endif
-}
 
 Matrix<float> floats(const Matrix<double>& x) {
   Matrix<float> narrow(x.rows(), x.columns());

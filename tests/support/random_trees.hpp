@@ -16,6 +16,17 @@ inline std::vector<Simd> paths() {
   return all;
 }
 
+/// Whether this machine has the instructions for slices of bits.
+inline bool has_slices() {
+#if defined(__x86_64__)
+  return best_simd() == Simd::avx512 && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+         __builtin_cpu_supports("gfni");
+#else
+  return false;
+#endif
+}
+
 /// What random trees look like.
 struct RandomTrees {
   std::size_t columns = 5;
