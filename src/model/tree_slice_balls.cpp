@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace harmonia {
@@ -132,22 +133,30 @@ class SliceBallWalker final : public TreeBallWalker {
       : balls_(balls),
         other_(std::move(other)),
         columns_(columns),
+        always_alike_(ball.options().average == Average::surface &&
+                      (ball.options().kind == BallKind::cross || ball.options().kind == BallKind::one_hot)),
         scales_(step_scales(ball, balls.rows_)),
         sums_(kSliceRows, kSliceRows, columns.size(), margins) {}
 
   void walk(std::span<const RowBall* const> rows, const Take& take) override {
-    for (std::size_t first = 0; first < rows.size(); first += kSliceRows) {
-      const auto some = rows.subspan(first, std::min(kSliceRows, rows.size() - first));
-      const std::size_t moved = some.front()->moved();
-      const bool alike = std::ranges::all_of(some, [&](const RowBall* row) { return row->moved() == moved; });
-      // A missing value that counts as 0 is no number of the points' own.
-      const bool missing = balls_.nan_is_zero_ && moved < some.front()->x().size();
-      if (some.size() < kLeastRows || moved == 0 || !alike || missing) {
-        other_->walk(some, [&](std::size_t row, const BallSumsView& sums) { take(first + row, sums); });
-        continue;
+    order_.resize(rows.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return steps_of(*rows[i]); });
+    for (std::size_t first = 0; first < order_.size();) {
+      const std::size_t steps = steps_of(*rows[order_[first]]);
+      rows_.clear();
+      for (std::size_t i = first; i < order_.size() && rows_.size() < kSliceRows; ++i) {
+        if (steps_of(*rows[order_[i]]) != steps) break;
+        rows_.push_back(rows[order_[i]]);
       }
-      walk_rows(some);
-      for (std::size_t row = 0; row < some.size(); ++row) give(row, first + row, take);
+      const std::size_t begin = std::exchange(first, first + rows_.size());
+      if (rows_.size() < kLeastRows || steps == 0) {
+        other_->walk(rows_,
+                     [&](std::size_t row, const BallSumsView& sums) { take(order_[begin + row], sums); });
+      } else {
+        walk_rows();
+        for (std::size_t row = 0; row < rows_.size(); ++row) give(row, order_[begin + row], take);
+      }
     }
   }
 
@@ -159,15 +168,23 @@ class SliceBallWalker final : public TreeBallWalker {
   };
   static constexpr std::uint32_t kNone = ~0U;
 
-  void walk_rows(std::span<const RowBall* const> rows) {
-    if (const std::size_t moved = rows.front()->moved(); moved != moved_) {
-      moved_ = moved;
-      points_ = tree_ball_points(*rows.front());
+  // Rows with the same number have the same steps, and go together; 0: they go another way. How far bases
+  // are, and spheres within a ball, depends on how many features are moved.
+  std::size_t steps_of(const RowBall& row) const {
+    const std::size_t moved = row.moved();
+    if (balls_.nan_is_zero_ && moved < row.x().size()) return 0;  // a missing value may count as a number
+    return always_alike_ ? std::min<std::size_t>(moved, 1) : moved;
+  }
+
+  void walk_rows() {
+    if (const std::size_t steps = steps_of(*rows_.front()); steps != steps_for_) {
+      steps_for_ = steps;
+      points_ = tree_ball_points(*rows_.front());
       steps_ = turn_steps(points_, scales_);
     }
     sums_.begin(points_.own.size(), points_.last.size());
     x_.clear();
-    for (const RowBall* row : rows) x_.push_back(row->x().data());
+    for (const RowBall* row : rows_) x_.push_back(row->x().data());
     const std::size_t inputs = balls_.rows_.inputs();
     const auto base_way = [&](std::size_t base) { return Way{steps_.to_base.data() + base * inputs}; };
     rank({}, base_);
@@ -301,11 +318,14 @@ class SliceBallWalker final : public TreeBallWalker {
   const SliceBalls& balls_;
   std::unique_ptr<TreeBallWalker> other_;
   const std::vector<std::uint32_t>& columns_;
+  bool always_alike_;
   std::vector<double> scales_;  // of the inputs
   TreeBallSums sums_;
-  std::size_t moved_ = ~std::size_t{0};  // features, around the rows that the next two are of
+  std::size_t steps_for_ = 0;  // of the rows that the next two are of
   TreeBallPoints points_;
   TurnSteps steps_;
+  std::vector<std::size_t> order_;
+  std::vector<const RowBall*> rows_;
   std::vector<const double*> x_;
   std::vector<float> blocks_, seen_;
   TreeSlices::Ranks base_, above_, below_;
