@@ -68,39 +68,38 @@ double TreeBallCost::near_share(const Ball& ball) const {
   return all > 0 ? near / all : 0;
 }
 
-double TreeBallCost::may_turn(const Ball& ball) const {
-  return near_share(ball) * levels_ * static_cast<double>(ball.shape(1).points());
+TreeBallCost::Ways TreeBallCost::weigh(const Ball& ball, std::size_t features) const {
+  const BallShape shape = ball.shape(features);
+  const auto points = static_cast<double>(shape.units) * static_cast<double>(shape.points());
+  const double near = near_share(ball);
+  return {.walked = walked(ball, static_cast<double>(features), near),
+          .sliced = sliced(ball, near),
+          .alone = kRowAlone + (1 + points) * (kPointAlone + point_)};
 }
 
-double TreeBallCost::walked(const Ball& ball, std::size_t features) const {
-  const auto moved = static_cast<double>(features), points = static_cast<double>(ball.shape(1).points());
+double TreeBallCost::walked(const Ball& ball, double features, double near) const {
+  const auto points = static_cast<double>(ball.shape(1).points());
   const bool apart = has_bases(ball);
-  const double turned = apart ? kTurnedApart + std::min(kMostApart, kFewFeatures / moved) : kTurned;
-  const double other = kOther + (apart ? points * kOtherBase : 0) +
-                       near_share(ball) * points * (apart ? kOtherTurnedApart : kOtherTurned);
-  return kRow + kInput * static_cast<double>(rows_.inputs()) + kLevel * levels_ + turned * may_turn(ball) +
+  const double turned = apart ? kTurnedApart + std::min(kMostApart, kFewFeatures / features) : kTurned;
+  const double other =
+      kOther + (apart ? points * kOtherBase : 0) + near * points * (apart ? kOtherTurnedApart : kOtherTurned);
+  return kRow + kInput * static_cast<double>(rows_.inputs()) + levels_ * (kLevel + near * points * turned) +
          others_ * other;
 }
 
-double TreeBallCost::sliced(const Ball& ball, std::size_t features) const {
-  const BallShape shape = ball.shape(features);
-  const auto inputs = static_cast<double>(rows_.inputs()), points = static_cast<double>(shape.points());
+double TreeBallCost::sliced(const Ball& ball, double near) const {
+  const auto inputs = static_cast<double>(rows_.inputs()),
+             points = static_cast<double>(ball.shape(1).points());
   const bool bases = has_bases(ball);
-  // Of points of either sign around one base, or each of its own.
+  // Of points of either sign around one base, or each of its own; and bases alone: the row, last vertices.
   const double turning = bases ? points : std::max(1.0, points / 2), plain = bases ? 1 + points : 0;
-  const double ranks = 1 + plain + 2 * turning - (bases ? 1 : 0);
+  const double ranks = bases ? plain + 2 * turning : 1 + 2 * turning;
   const double sums = static_cast<double>(kSliceRows) * inputs * std::max(2.0, points) * sizeof(std::int64_t);
   const double trees = complete_ + others_, splits = splits_ + other_splits_;
-  const double turned = may_turn(ball) + near_share(ball) * points * kOtherLevels * others_;
+  const double turned = near * points * (levels_ + kOtherLevels * others_);
   return kRow + kRanked * inputs * ranks + plain * (kBase * trees + kBaseSplit * splits) +
          turning * (kTurning * complete_ + kTurningOther * others_ + kTurningSplit * splits) +
          (sums < kNear ? kListed : kListedFar) * turned;
-}
-
-double TreeBallCost::alone(const Ball& ball, std::size_t features) const {
-  const BallShape shape = ball.shape(features);
-  const auto points = static_cast<double>(shape.units) * static_cast<double>(shape.points());
-  return kRowAlone + (1 + points) * (kPointAlone + point_);
 }
 
 }  // namespace harmonia

@@ -17,17 +17,18 @@ class TreeBallCost {
   /// Keeps a reference to the rows. `point`: nanoseconds of a point alone.
   TreeBallCost(const PackedEnsemble& trees, const TreeRowsMaker& rows, std::size_t block, double point);
 
-  /// Nanoseconds of a row of this many features, where steps are the same around all rows: by a walk,
-  double walked(const Ball& ball, std::size_t features) const;
-  /// by slices,
-  double sliced(const Ball& ball, std::size_t features) const;
-  /// and of all its points, one by one.
-  double alone(const Ball& ball, std::size_t features) const;
+  /// Nanoseconds of a row, where steps are the same around all rows.
+  struct Ways {
+    double walked = 0, sliced = 0;  ///< together
+    double alone = 0;               ///< all points one by one
+  };
+  /// Of rows of this many features.
+  Ways weigh(const Ball& ball, std::size_t features) const;
 
  private:
   double near_share(const Ball& ball) const;
-  // Points that may turn off, on all levels of complete trees.
-  double may_turn(const Ball& ball) const;
+  double walked(const Ball& ball, double features, double near) const;
+  double sliced(const Ball& ball, double near) const;
 
   const TreeRowsMaker& rows_;
   double point_;

@@ -368,27 +368,30 @@ bool TreeBalls::answers_ball(const Ball& ball) {
 }
 
 std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
+  if (!cost_ || sliced_ == nullptr) return walker(ball, true);
+  const TreeBallCost::Ways ways = cost_->weigh(ball, features);
+  return walker(ball, ways.sliced < ways.walked);
+}
+
+std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball, bool by_slices) const {
   if (!answers_ball(ball)) return nullptr;
   const std::size_t points = 2 * ball.shape(1).points();
   if (columns.size() > kMostSums / (kernel.block * points * answers.margins())) return nullptr;
   auto walker = std::make_unique<BlockWalker>(*this, ball);
-  if (!slices_are_sooner(ball)) return walker;
+  if (!by_slices || sliced_ == nullptr) return walker;
   return sliced_->walker(ball, std::move(walker), columns, answers.margins());
 }
 
-bool TreeBalls::slices_are_sooner(const Ball& ball) const {
-  if (sliced_ == nullptr) return false;
-  return !cost_ || cost_->sliced(ball, features) < cost_->walked(ball, features);
-}
-
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+  bool by_slices = true;
   // What steps cost that differ from row to row is not known.
   if (cost_ && fixed_steps(ball)) {
-    const double walked = cost_->walked(ball, features);
-    const double together = sliced_ == nullptr ? walked : std::min(walked, cost_->sliced(ball, features));
-    if (cost_->alone(ball, features) * kSooner < together) return nullptr;
+    const TreeBallCost::Ways ways = cost_->weigh(ball, features);
+    by_slices = ways.sliced < ways.walked;
+    const double together = sliced_ != nullptr && by_slices ? ways.sliced : ways.walked;
+    if (ways.alone * kSooner < together) return nullptr;
   }
-  auto walks = walker(ball);
+  auto walks = walker(ball, by_slices);
   return walks ? std::make_unique<TreeBallAsker>(*this, std::move(walks)) : nullptr;
 }
 
