@@ -9,8 +9,8 @@
 namespace harmonia {
 namespace {
 
-// That a thread asks for at a time, at most; trees take so many as slices of bits.
-constexpr std::size_t kRowsTogether = 256;
+constexpr std::size_t kRowsTogether =
+    64;  // that a thread asks for at a time, at most, if not more go together
 
 // Of a sum of outputs, and nobody asks which features it comes of.
 bool wants_sums(const GammaOptions& options) {
@@ -39,12 +39,18 @@ std::unique_ptr<WholeBalls> WholeBalls::open(const Parts& parts, std::size_t thr
   auto first = path->open(parts.ball);
   if (first == nullptr) return nullptr;
   std::unique_ptr<WholeBalls> opened(new WholeBalls(parts, threads));
+  opened->least_rows_ = first->least_rows();
   opened->askers_.front().path = std::move(first);
   return opened;
 }
 
+std::size_t WholeBalls::most_rows() const { return std::max(kRowsTogether, least_rows_); }
+
 void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, ThreadPool& pool) {
-  const std::size_t each = rows_a_group(count);
+  // Several groups for every thread, unless they would be too small.
+  const std::size_t rows = count / askers_.size();
+  const std::size_t each =
+      std::clamp<std::size_t>(std::max(rows / 2, std::min(rows, least_rows_)), 1, most_rows());
   const std::size_t groups = (count + each - 1) / each;
   std::vector<std::exception_ptr> failures(groups);
   try {
@@ -65,19 +71,12 @@ void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, 
   }
 }
 
-// Several for every thread, unless they would be small.
-std::size_t WholeBalls::rows_a_group(std::size_t count) const {
-  const std::size_t each =
-      std::max(count / (2 * askers_.size()), std::min(count / askers_.size(), kRowsTogether));
-  return std::clamp<std::size_t>(each, 1, kRowsTogether);
-}
-
 void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, Asker& asker) const {
   if (asker.path == nullptr) asker.path = parts_.model.ball_path()->open(parts_.ball);
   start(held, first, count, asker);
   asker.balls.clear();
   for (std::size_t i = 0; i < count; ++i) asker.balls.push_back(&asker.rows[i].ball());
-  asker.answers.resize(kRowsTogether);
+  asker.answers.resize(most_rows());
   asker.path->evaluate(asker.balls, std::span(asker.answers).first(count));
   held.make_fingerprints(first, count);
   for (std::size_t i = 0; i < count; ++i) {

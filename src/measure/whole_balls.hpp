@@ -43,11 +43,12 @@ class WholeBalls {
   };
 
   WholeBalls(const Parts& parts, std::size_t threads) : parts_(parts), askers_(threads) {}
-  std::size_t rows_a_group(std::size_t count) const;
   void measure(HeldBlock& held, std::size_t first, std::size_t count, Asker& asker) const;
+  std::size_t most_rows() const;  // of a group
   void start(const HeldBlock& held, std::size_t first, std::size_t count, Asker& asker) const;
 
   Parts parts_;
+  std::size_t least_rows_ = 1;  // of a group, if there are so many
   std::vector<Asker> askers_;
 };
 

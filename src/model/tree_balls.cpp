@@ -41,6 +41,12 @@ bool any_large(const std::vector<float>& values) {
   return found != 0;
 }
 
+// Rows from which on slices are sooner than another way, at so many nanoseconds a row: they cost as much of
+// few.
+std::size_t slices_from(double sliced, double other) {
+  return static_cast<std::size_t>(static_cast<double>(kSliceRows) * sliced / other) + 1;
+}
+
 class BlockWalker final : public TreeBallWalker {
  public:
   BlockWalker(const TreeBalls& path, const Ball& ball)
@@ -294,7 +300,9 @@ class TreeBallAsker final : public BallAsker {
   TreeBallAsker(const TreeBalls& path, std::unique_ptr<TreeBallWalker> walker)
       : walker_(std::move(walker)), answerer_(path.answers, path.outputs) {}
 
+  std::size_t least_rows() const override { return walker_->least_rows(); }
   void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) override {
+    for (BallAnswer& answer : answers) answer.refused = true;
     walker_->walk(rows, [&](std::size_t row, const BallSumsView& sums) {
       answerer_.answer(*rows[row], sums, answers[row]);
     });
@@ -367,32 +375,38 @@ bool TreeBalls::answers_ball(const Ball& ball) {
   return ball.options().one_coordinate() && 2 * ball.shape(1).points() <= kMostPoints;
 }
 
-std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
-  if (!cost_ || sliced_ == nullptr) return walker(ball, true);
-  const TreeBallCost::Ways ways = cost_->weigh(ball, features);
-  return walker(ball, ways.sliced < ways.walked);
+bool TreeBalls::can_slice(const Ball& ball) const {
+  return sliced_ != nullptr && sliced_->answers_ball(ball, answers.margins());
 }
 
-std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball, bool by_slices) const {
+std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
   if (!answers_ball(ball)) return nullptr;
   const std::size_t points = 2 * ball.shape(1).points();
   if (columns.size() > kMostSums / (kernel.block * points * answers.margins())) return nullptr;
   auto walker = std::make_unique<BlockWalker>(*this, ball);
-  if (!by_slices || sliced_ == nullptr) return walker;
-  return sliced_->walker(ball, std::move(walker), columns, answers.margins());
+  if (!can_slice(ball)) return walker;
+  std::size_t least = SliceBalls::kLeastRows;
+  if (cost_) {
+    const TreeBallCost::Ways ways = cost_->weigh(ball, features);
+    if (ways.walked <= ways.sliced) return walker;
+    least = slices_from(ways.sliced, ways.walked);
+  }
+  return sliced_->walker(ball, std::move(walker), least, columns, answers.margins());
 }
 
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
-  bool by_slices = true;
+  const auto ask = [&](std::unique_ptr<TreeBallWalker> walks) {
+    return walks == nullptr ? nullptr : std::make_unique<TreeBallAsker>(*this, std::move(walks));
+  };
   // What steps cost that differ from row to row is not known.
-  if (cost_ && fixed_steps(ball)) {
-    const TreeBallCost::Ways ways = cost_->weigh(ball, features);
-    by_slices = ways.sliced < ways.walked;
-    const double together = sliced_ != nullptr && by_slices ? ways.sliced : ways.walked;
-    if (ways.alone * kSooner < together) return nullptr;
-  }
-  auto walks = walker(ball, by_slices);
-  return walks ? std::make_unique<TreeBallAsker>(*this, std::move(walks)) : nullptr;
+  if (!cost_ || !fixed_steps(ball)) return ask(walker(ball));
+  const TreeBallCost::Ways ways = cost_->weigh(ball, features);
+  const bool by_slices = can_slice(ball) && ways.sliced < ways.walked;
+  const double alone = ways.alone * kSooner;
+  if (alone < (by_slices ? ways.sliced : ways.walked)) return nullptr;
+  if (!by_slices || ways.walked <= alone) return ask(walker(ball));
+  // What slices leave is sooner asked for point by point.
+  return ask(sliced_->walker(ball, nullptr, slices_from(ways.sliced, alone), columns, answers.margins()));
 }
 
 }  // namespace harmonia

@@ -60,7 +60,7 @@ class TreeBalls final : public BallPath {
   TurnInputs inputs;                   ///< in use: their columns, and the places of these among the former
 
  private:
-  std::unique_ptr<TreeBallWalker> walker(const Ball& ball, bool by_slices) const;
+  bool can_slice(const Ball& ball) const;
 
   std::optional<TreeBallCost> cost_;
   std::unique_ptr<SliceBalls> sliced_;  // null: all rows are walked

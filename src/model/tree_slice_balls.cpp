@@ -8,8 +8,7 @@
 namespace harmonia {
 namespace {
 
-constexpr std::size_t kLeastRows = 96;               // that are not sooner walked
-constexpr std::size_t kSumBytes = 16 * 1024 * 1024;  // of kSliceRows rows at most, which every thread has
+constexpr std::size_t kSumBytes = 16 * 1024 * 1024;  // of kSliceRows rows, about, which every thread has
 constexpr double kLongestStep = std::numeric_limits<float>::max() / 4;
 
 }  // namespace
@@ -129,9 +128,10 @@ SliceBalls::Pack SliceBalls::other(const TreePack& trees, const TreeSlices::Pack
 class SliceBallWalker final : public TreeBallWalker {
  public:
   SliceBallWalker(const SliceBalls& balls, const Ball& ball, std::unique_ptr<TreeBallWalker> other,
-                  const std::vector<std::uint32_t>& columns, std::size_t margins)
+                  std::size_t least, const std::vector<std::uint32_t>& columns, std::size_t margins)
       : balls_(balls),
         other_(std::move(other)),
+        least_rows_(least),
         columns_(columns),
         always_alike_(ball.options().average == Average::surface &&
                       (ball.options().kind == BallKind::cross || ball.options().kind == BallKind::one_hot)),
@@ -150,7 +150,8 @@ class SliceBallWalker final : public TreeBallWalker {
         rows_.push_back(rows[order_[i]]);
       }
       const std::size_t begin = std::exchange(first, first + rows_.size());
-      if (rows_.size() < kLeastRows || steps == 0) {
+      if (rows_.size() < least_rows_ || steps == 0) {
+        if (other_ == nullptr) continue;
         other_->walk(rows_,
                      [&](std::size_t row, const BallSumsView& sums) { take(order_[begin + row], sums); });
       } else {
@@ -159,6 +160,8 @@ class SliceBallWalker final : public TreeBallWalker {
       }
     }
   }
+
+  std::size_t least_rows() const override { return kSliceRows; }
 
  private:
   // From a row to its base, and from there to a point; null: it is there already.
@@ -317,6 +320,7 @@ class SliceBallWalker final : public TreeBallWalker {
 
   const SliceBalls& balls_;
   std::unique_ptr<TreeBallWalker> other_;
+  std::size_t least_rows_;
   const std::vector<std::uint32_t>& columns_;
   bool always_alike_;
   std::vector<double> scales_;  // of the inputs
@@ -334,15 +338,18 @@ class SliceBallWalker final : public TreeBallWalker {
   std::vector<std::size_t> marked_;
 };
 
+bool SliceBalls::answers_ball(const Ball& ball, std::size_t margins) const {
+  if (!fixed_steps(ball)) return false;
+  for (const double scale : step_scales(ball, rows_))
+    if (!(ball.options().radius * scale <= kLongestStep)) return false;
+  return columns_ * 2 * ball.shape(1).points() * margins <= kSumBytes / (kSliceRows * sizeof(std::int64_t));
+}
+
 std::unique_ptr<TreeBallWalker> SliceBalls::walker(const Ball& ball, std::unique_ptr<TreeBallWalker> other,
+                                                   std::size_t least,
                                                    const std::vector<std::uint32_t>& columns,
                                                    std::size_t margins) const {
-  if (!fixed_steps(ball)) return other;
-  for (const double scale : step_scales(ball, rows_))
-    if (!(ball.options().radius * scale <= kLongestStep)) return other;
-  const std::size_t each = 2 * ball.shape(1).points() * margins * sizeof(std::int64_t);
-  if (columns.size() > kSumBytes / (kSliceRows * each)) return other;
-  return std::make_unique<SliceBallWalker>(*this, ball, std::move(other), columns, margins);
+  return std::make_unique<SliceBallWalker>(*this, ball, std::move(other), least, columns, margins);
 }
 
 }  // namespace harmonia

@@ -23,15 +23,20 @@ namespace harmonia {
 class SliceBalls {
  public:
   /// All of which outlive it. `columns`: how many are moved; `places`: of each input in use, its column among
-  /// them. Null if trees have more levels than kMostTurnLevels, or inputs are not columns as they are.
+  /// them. Null if trees have more levels than kMostTurnLevels, or inputs are not columns as they are, one of
+  /// each.
   static std::unique_ptr<SliceBalls> find(const PackedEnsemble& trees, const TreeRowsMaker& rows,
                                           const TreeSlices& slices, std::size_t block,
                                           const std::vector<std::int32_t>& places, std::size_t columns);
 
-  /// One that answers such balls, or has `other` answer rows that are few. Null: it cannot.
+  /// Whether such balls can be answered.
+  bool answers_ball(const Ball& ball, std::size_t margins) const;
+  /// One that answers them, of `least` rows with the same steps at once; `other` answers what is left, or it
+  /// is not given if that is null.
   std::unique_ptr<TreeBallWalker> walker(const Ball& ball, std::unique_ptr<TreeBallWalker> other,
-                                         const std::vector<std::uint32_t>& columns,
+                                         std::size_t least, const std::vector<std::uint32_t>& columns,
                                          std::size_t margins) const;
+  static constexpr std::size_t kLeastRows = 96;  ///< that are usually not sooner walked
 
  private:
   friend class SliceBallWalker;

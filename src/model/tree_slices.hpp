@@ -20,8 +20,8 @@ double walk_cost(const PackedEnsemble& trees);
 class RankBytes {
  public:
   void resize(std::size_t count) { lines_.resize((count + sizeof(Line) - 1) / sizeof(Line)); }
-  std::uint8_t* data() { return lines_.empty() ? nullptr : lines_.front().at; }
-  const std::uint8_t* data() const { return lines_.empty() ? nullptr : lines_.front().at; }
+  std::uint8_t* data() { return reinterpret_cast<std::uint8_t*>(lines_.data()); }
+  const std::uint8_t* data() const { return reinterpret_cast<const std::uint8_t*>(lines_.data()); }
 
  private:
   struct alignas(64) Line {

@@ -330,6 +330,27 @@ TEST(TreeBalls, PointsAreTakenWhereTheyAreSooner) {
   for (std::size_t i = 0; i < x.rows(); ++i) EXPECT_EQ(points.rows[i].gamma, balls.rows[i].gamma);
 }
 
+// Rows that are too few for slices, here those with a missing value among them, are asked for point by point
+// where a walk would take longer: gamma is the same.
+TEST(TreeBalls, WhatIsLeftIsAskedFor) {
+  const TreeEnsemble ensemble = random_trees({.columns = 10, .trees = 600, .depth = 6, .seed = 9});
+  TreeModelOptions chosen;
+  chosen.margin = true;
+  TreeModelOptions points = chosen;
+  points.fast_path = false;
+  const Matrix<double> x = rows_near(ensemble, 400, 0.01, 0.3, 8);
+  for (const BallKind kind : testing::kKinds) {
+    GammaOptions options;
+    options.ball.kind = kind;
+    options.ball.radius = 0.3;
+    harmonia::Run one, other;
+    const GammaResult by_cost = gamma(*make_tree_model(ensemble, chosen), x.view(), options, one);
+    const GammaResult alone = gamma(*make_tree_model(ensemble, points), x.view(), options, other);
+    EXPECT_EQ(one.ledger.spent(), other.ledger.spent());
+    for (std::size_t i = 0; i < x.rows(); ++i) EXPECT_EQ(by_cost.rows[i].gamma, alone.rows[i].gamma);
+  }
+}
+
 // A budget is spent as if every point were asked for.
 TEST(TreeBalls, ABudgetCountsThePointsThatItStandsFor) {
   const TreeEnsemble ensemble = random_trees({.columns = 9, .seed = 12});

@@ -83,8 +83,10 @@ std::size_t expect_same(const TreeEnsemble& ensemble, const Ball& ball, const Ma
   const TreeBalls without(trees.trees, trees.rows, trees.kernel, trees.answers, nullptr,
                           tree_model_info(ensemble, with(best_simd())));
   std::size_t left = 0;
-  const auto walker = sliced->walker(ball, std::make_unique<Counting>(without.walker(ball), left),
-                                     balls.columns, ensemble.margins());
+  auto walked = std::make_unique<Counting>(without.walker(ball), left);
+  if (!sliced->answers_ball(ball, ensemble.margins())) return x.rows();
+  const auto walker =
+      sliced->walker(ball, std::move(walked), SliceBalls::kLeastRows, balls.columns, ensemble.margins());
   std::vector<RowBall> around;
   for (std::size_t i = 0; i < x.rows(); ++i)
     around.emplace_back(ball, std::span<const double>(x.row(i), x.columns()), i);

@@ -31,6 +31,8 @@ class BallAsker {
   virtual ~BallAsker() = default;
   /// One answer a row.
   virtual void evaluate(std::span<const RowBall* const> rows, std::span<BallAnswer> answers) = 0;
+  /// Rows that had better be asked for together, if there are so many.
+  virtual std::size_t least_rows() const { return 1; }
 };
 
 /// Answers whole balls whose points differ from a base in one coordinate, sooner than point by point: with
