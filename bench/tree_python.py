@@ -49,7 +49,7 @@ def least(work):
 
 def main(folder: Path) -> None:
     rows = np.load(folder / "rows_1000.npy")
-    x = np.tile(rows.astype(np.float64), (8, 1))  # so many that reading the booster's file is little of it
+    x = np.tile(rows.astype(np.float64), (32, 1))  # so many that reading the booster's file is little of it
     for trees in (200, 1000):
         file = folder / f"trees_1000_{trees}_6.ubj"
         booster = xgb.Booster(model_file=file)

@@ -229,11 +229,17 @@ class Driver {
         std::min(kEntriesAtOnce / observer_.width(), kBallBytes / (sizeof(double) * data_.info().inputs));
     const std::size_t most = std::clamp<std::size_t>(affordable, 1, kManyBalls);
     std::size_t together = std::min(kFewBalls, most);
-    while (HeldBlock* const held = read_block(together)) {
+    for (HeldBlock* held = read_block(together); held != nullptr;) {
       const auto start = std::chrono::steady_clock::now();
+      NextBlock next;
       while (held->next < held->rows()) {
         const std::size_t count = balls_to_afford(*held);
-        if (count > 0) measure_balls(*held, count);
+        // The next rows are read beside, but for those of an earlier run.
+        if (count == held->rows() && earlier_.empty()) {
+          measure_balls(*held, count, [&] { next.read([&] { return read_block(together); }); });
+        } else if (count > 0) {
+          measure_balls(*held, count, {});
+        }
       }
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
       finished_.pass_on(*held);
@@ -241,8 +247,30 @@ class Driver {
       if (taken.count() < kWaveSeconds / 4) together = std::min(4 * together, most);
       if (taken.count() > kWaveSeconds) together = std::max<std::size_t>(together / 2, 1);
       tell();
+      held = next.was_read ? next.take() : read_block(together);
     }
   }
+
+  // A block that another thread may read.
+  struct NextBlock {
+    bool was_read = false;
+    HeldBlock* held = nullptr;
+    std::exception_ptr failure;
+
+    template <class Read>
+    void read(const Read& read_one) {
+      was_read = true;
+      try {
+        held = read_one();
+      } catch (...) {
+        failure = std::current_exception();  // the rows before it come first
+      }
+    }
+    HeldBlock* take() const {
+      if (failure != nullptr) std::rethrow_exception(failure);
+      return held;
+    }
+  };
 
   // As many of the next rows as the budget allows whole balls; 0: not even one, and the next gets no value.
   std::size_t balls_to_afford(HeldBlock& held) {
@@ -257,8 +285,8 @@ class Driver {
     return 0;
   }
 
-  void measure_balls(HeldBlock& held, std::size_t count) {
-    balls_->measure(held, held.next, count, lanes_.front()->box.pool());
+  void measure_balls(HeldBlock& held, std::size_t count, const std::function<void()>& beside) {
+    balls_->measure(held, held.next, count, lanes_.front()->box.pool(), beside);
     for (const std::size_t end = held.next + count; held.next < end;) {
       if (!held.finished[held.next].empty()) {
         ++held.next;

@@ -46,15 +46,19 @@ std::unique_ptr<WholeBalls> WholeBalls::open(const Parts& parts, std::size_t thr
 
 std::size_t WholeBalls::most_rows() const { return std::max(kRowsTogether, least_rows_); }
 
-void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, ThreadPool& pool) {
+void WholeBalls::measure(HeldBlock& held, std::size_t first, std::size_t count, ThreadPool& pool,
+                         const std::function<void()>& beside) {
   // Several groups for every thread, unless they would be too small.
   const std::size_t rows = count / askers_.size();
   const std::size_t each =
       std::clamp<std::size_t>(std::max(rows / 2, std::min(rows, least_rows_)), 1, most_rows());
   const std::size_t groups = (count + each - 1) / each;
   std::vector<std::exception_ptr> failures(groups);
+  const std::size_t more = beside && askers_.size() > 1 ? 1 : 0;
   try {
-    pool.run(groups, [&](std::size_t worker, std::size_t group) {
+    pool.run(more + groups, [&](std::size_t worker, std::size_t task) {
+      if (task < more) return beside();
+      const std::size_t group = task - more;
       try {
         if (parts_.run.stop.stop_requested()) throw Error(ErrorCode::interrupted, "stopped");
         measure(held, first + group * each, std::min(each, count - group * each), askers_[worker]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -30,7 +31,9 @@ class WholeBalls {
 
   /// Puts the entries of rows first … first + count − 1 where they belong; rows that the model refuses, or
   /// does not answer with numbers, get none. On an error, that of the first row which has one is thrown.
-  void measure(HeldBlock& held, std::size_t first, std::size_t count, ThreadPool& pool);
+  /// Where there are several threads, one of them first does what is to be done beside, unless it is empty.
+  void measure(HeldBlock& held, std::size_t first, std::size_t count, ThreadPool& pool,
+               const std::function<void()>& beside);
 
  private:
   // One thread's.

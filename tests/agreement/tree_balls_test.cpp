@@ -4,12 +4,15 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harmonia/core/error.hpp"
 #include "harmonia/data/memory_source.hpp"
+#include "harmonia/data/row_source.hpp"
 #include "harmonia/measure/gamma.hpp"
 #include "harmonia/model/ball_path.hpp"
 #include "harmonia/model/tree_ensemble.hpp"
@@ -348,6 +351,44 @@ TEST(TreeBalls, WhatIsLeftIsAskedFor) {
     const GammaResult alone = gamma(*make_tree_model(ensemble, points), x.view(), options, other);
     EXPECT_EQ(one.ledger.spent(), other.ledger.spent());
     for (std::size_t i = 0; i < x.rows(); ++i) EXPECT_EQ(by_cost.rows[i].gamma, alone.rows[i].gamma);
+  }
+}
+
+// The next rows are read while these are answered: if they cannot be, those before them come first.
+TEST(TreeBalls, RowsBeforeABadOneAreMeasured) {
+  class Source final : public RowSource {
+   public:
+    explicit Source(const Matrix<double>& x) : rows_(make_memory_source(x.view())) {}
+    const DataInfo& info() const override { return rows_->info(); }
+    bool read(RowBlock& block, std::size_t limit) override {
+      if (++reads_ == 3) throw Error(ErrorCode::input, "the third block is bad");
+      const bool some = rows_->read(block, limit);
+      given += some ? block.values.rows() : 0;
+      return some;
+    }
+    void rewind() override { rows_->rewind(); }
+    std::size_t given = 0;
+
+   private:
+    std::unique_ptr<RowSource> rows_;
+    int reads_ = 0;
+  };
+  const TreeEnsemble ensemble = random_trees({.columns = 300, .trees = 20, .seed = 14});
+  const Matrix<double> x = rows_near(ensemble, 3000, 0, 0.1, 3);
+  GammaOptions options;
+  options.ball.radius = 0.1;
+  for (const std::size_t threads : {1, 2, 5}) {
+    harmonia::Run run;
+    run.threads = threads;
+    Source source(x);
+    std::vector<std::uint64_t> measured;
+    const auto model = model_of(ensemble, best_simd());
+    EXPECT_THROW(
+        gamma(*model, source, options, run, [&](const GammaRow& row) { measured.push_back(row.row); }),
+        Error);
+    ASSERT_GT(measured.size(), 64);
+    EXPECT_EQ(measured.size(), source.given);
+    for (std::size_t i = 0; i < measured.size(); ++i) EXPECT_EQ(measured[i], i);
   }
 }
 
