@@ -30,14 +30,17 @@ GammaSummary measure(const Model& model, const Matrix<double>& x, const GammaOpt
   });
 }
 
-void compare(const std::filesystem::path& folder, std::size_t features) {
-  const auto file = folder / fmt::format("trees_{}_200_6.ubj", features);
+void compare(const std::filesystem::path& folder, const char* library, std::size_t features) {
+  const bool lightgbm = library == std::string("LightGBM");
+  const auto file = folder / (lightgbm ? fmt::format("lightgbm_{}_200.txt", features)
+                                       : fmt::format("trees_{}_200_6.ubj", features));
   std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   const TreeEnsemble ensemble =
-      read_xgboost({std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}, file.string());
+      lightgbm ? read_lightgbm(text, file.string()) : read_xgboost(text, file.string());
   const auto open = [&](bool fast, bool by_cost) {
     return make_tree_model(ensemble, {.name = file.string(),
-                                      .kind = "xgboost",
+                                      .kind = lightgbm ? "lightgbm" : "xgboost",
                                       .sha256 = "",
                                       .margin = true,
                                       .fast_path = fast,
@@ -62,9 +65,9 @@ void compare(const std::filesystem::path& folder, std::size_t features) {
           kRepeats, [&] { measure(*balls, rows.values, options); },
           [&] { measure(*points, rows.values, options); });
       const double each = 1e6 / static_cast<double>(rows.values.rows());
-      fmt::print("{:>5} features, {:<13} r = {:<5} together {:7.2f}, one by one {:7.2f}: {}\n", features,
-                 ball_name(options.ball), radius, each * time.ours.processor, each * time.theirs.processor,
-                 together ? "together" : "one by one");
+      fmt::print("{:<8} {:>5} features, {:<13} r = {:<5} together {:7.2f}, one by one {:7.2f}: {}\n", library,
+                 features, ball_name(options.ball), radius, each * time.ours.processor,
+                 each * time.theirs.processor, together ? "together" : "one by one");
       std::fflush(stdout);
     }
   }
@@ -74,7 +77,8 @@ void compare(const std::filesystem::path& folder, std::size_t features) {
 }  // namespace harmonia::bench
 
 int main(int argc, char** argv) {
-  for (const std::size_t features : {4, 10, 20, 100})
-    harmonia::bench::compare(argc > 1 ? argv[1] : "build/bench/models", features);
+  const char* const folder = argc > 1 ? argv[1] : "build/bench/models";
+  for (const std::size_t features : {4, 10, 20, 100}) harmonia::bench::compare(folder, "XGBoost", features);
+  harmonia::bench::compare(folder, "LightGBM", 100);
   return 0;
 }
