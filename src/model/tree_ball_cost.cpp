@@ -18,11 +18,12 @@ constexpr double kTurnedApart = 9, kFewFeatures = 150, kMostApart = 16;
 constexpr double kOther = 20, kOtherBase = 35, kOtherTurned = 41, kOtherTurnedApart = 82;
 // By slices: an input's ranks, a tree and a split of it, looked at for a base alone or with its points, and a
 // point that may turn off, whose sum is in the cache or not.
-constexpr double kRanked = 1.05, kBase = 0.2, kBaseSplit = 0.006, kTurning = 0.2, kTurningSplit = 0.028;
+constexpr double kRanked = 1.05, kBase = 0.2, kBaseSplit = 0.006, kTurning = 0.2, kTurningSplit = 0.026;
+constexpr double kKin = 0.25;  // of a split, as often as another of its column is above it
 constexpr double kTurningOther = 3.5, kOtherLevels = 7;
 constexpr double kListed = 1.0, kListedFar = 2.3, kNear = 1 << 20;
 // One by one: a row, and a point besides the model's part.
-constexpr double kRowAlone = 900, kPointAlone = 25;
+constexpr double kRowAlone = 500, kPointAlone = 25;
 
 bool has_bases(const Ball& ball) {
   const BallKind kind = ball.options().kind;
@@ -88,8 +89,8 @@ double TreeBallCost::walked(const Ball& ball, double features, double near) cons
 }
 
 double TreeBallCost::sliced(const Ball& ball, double near) const {
-  const auto inputs = static_cast<double>(rows_.inputs()),
-             points = static_cast<double>(ball.shape(1).points());
+  const auto inputs = static_cast<double>(std::max<std::size_t>(1, rows_.inputs()));
+  const auto points = static_cast<double>(ball.shape(1).points());
   const bool bases = has_bases(ball);
   // Of points of either sign around one base, or each of its own; and bases alone: the row, last vertices.
   const double turning = bases ? points : std::max(1.0, points / 2), plain = bases ? 1 + points : 0;
@@ -98,7 +99,8 @@ double TreeBallCost::sliced(const Ball& ball, double near) const {
   const double trees = complete_ + others_, splits = splits_ + other_splits_;
   const double turned = near * points * (levels_ + kOtherLevels * others_);
   return kRow + kRanked * inputs * ranks + plain * (kBase * trees + kBaseSplit * splits) +
-         turning * (kTurning * complete_ + kTurningOther * others_ + kTurningSplit * splits) +
+         turning *
+             (kTurning * complete_ + kTurningOther * others_ + (kTurningSplit + kKin / inputs) * splits) +
          (sums < kNear ? kListed : kListedFar) * turned;
 }
 
