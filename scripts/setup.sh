@@ -32,7 +32,8 @@ build_packages=(g++ cmake ninja-build pkg-config ccache python3
 command -v npm >/dev/null || build_packages+=(nodejs npm)
 # libclang-rt has the sanitizers and the fuzzer that clang links; it carries clang's version in its name.
 # chromium opens the pages of the report and the monitor; prometheus scrapes the latter.
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv python3-dev openssl chromium prometheus)
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3-venv python3-dev openssl chromium prometheus
+  qemu-user valgrind)
 # libtorch takes whatever BLAS is selected, and Debian's reference BLAS is up to a hundred times slower. This flavour shares
 # libtorch's threads. It is chosen by LD_LIBRARY_PATH for one process; the machine's own choice stays as it is.
 torch_packages=(python3-torch libopenblas0-openmp)
