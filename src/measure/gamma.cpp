@@ -247,30 +247,9 @@ class Driver {
       if (taken.count() < kWaveSeconds / 4) together = std::min(4 * together, most);
       if (taken.count() > kWaveSeconds) together = std::max<std::size_t>(together / 2, 1);
       tell();
-      held = next.was_read ? next.take() : read_block(together);
+      held = next.was_read() ? next.take() : read_block(together);
     }
   }
-
-  // A block that another thread may read.
-  struct NextBlock {
-    bool was_read = false;
-    HeldBlock* held = nullptr;
-    std::exception_ptr failure;
-
-    template <class Read>
-    void read(const Read& read_one) {
-      was_read = true;
-      try {
-        held = read_one();
-      } catch (...) {
-        failure = std::current_exception();  // the rows before it come first
-      }
-    }
-    HeldBlock* take() const {
-      if (failure != nullptr) std::rethrow_exception(failure);
-      return held;
-    }
-  };
 
   // As many of the next rows as the budget allows whole balls; 0: not even one, and the next gets no value.
   std::size_t balls_to_afford(HeldBlock& held) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <span>
 #include <utility>
 #include <vector>
@@ -60,6 +61,32 @@ class HeldBlocks {
  private:
   std::deque<HeldBlock> blocks_;
   std::vector<HeldBlock> spare_;
+};
+
+/// A block that another thread may read, beside what is done with the one before.
+class NextBlock {
+ public:
+  /// `read_one`: gives a block, or null.
+  template <class Read>
+  void read(const Read& read_one) {
+    was_read_ = true;
+    try {
+      held_ = read_one();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  bool was_read() const { return was_read_; }
+  /// What was read. Throws what kept it from being read: the rows before it come first.
+  HeldBlock* take() const {
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+    return held_;
+  }
+
+ private:
+  bool was_read_ = false;
+  HeldBlock* held_ = nullptr;
+  std::exception_ptr failure_;
 };
 
 }  // namespace harmonia
