@@ -122,42 +122,26 @@ template <unsigned Depth>
 void walk_depth(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
                 const SliceReach& reach, const SliceSums& to, std::int64_t* sums) {
   constexpr std::size_t kSlots = std::size_t{1} << Depth;
-  alignas(32) Ways ways[kSortedTrees * kSlots] = {}, near[kSortedTrees * kSlots] = {};
   const __m256i meant = meant_rows(to.rows);
   const std::uint64_t a_place = both_places(to.place_sums, 1);
   Bent<Depth> bent[kSlots];
-  TurnedList list;
-  TurnedSums turned;
-  const auto look = [&](std::size_t group) {
-    const SlicedSplit* const first = trees.splits + trees.first[group];
-    const SlicedSplit* const last = trees.splits + trees.first[group + 1];
-    if (last - first < static_cast<std::ptrdiff_t>(kSortedTrees * (kSlots - 1)))
-      for (Ways& each : near) store(each, _mm256_setzero_si256());
-    find_ways_and_near(first, last, ranks, reach, ways, near);
-  };
-  sum_leaves<Depth>(trees, sums, look, [&](std::size_t tree, std::uint8_t* leaves) {
-    Ways* const own = ways + tree % kSortedTrees * kSlots;
-    Ways* const own_near = near + tree % kSortedTrees * kSlots;
+  std::uint64_t places[2 * kSlots];  // of the points of each side at each split
+  const auto find = [&](std::size_t tree, Ways* ways, Ways* near, std::uint8_t* leaves, TurnedList& list) {
     const SlicedKin* const kin = turns.kin + turns.first_kin[tree];
     const SlicedKin* const end = turns.kin + turns.first_kin[tree + 1];
-    const std::size_t count = find_all_bent<Depth>(kin, end, own, own_near, bent);
-    drop_turned(kin, end, own, own_near);
-    find_turned<Depth>(own, own_near, bent, count, meant, leaves, list);
-    turned.add(to);
-    // Of the point of each side at each split.
-    std::uint64_t places[2 * kSlots];
+    const std::size_t count = find_all_bent<Depth>(kin, end, ways, near, bent);
+    drop_turned(kin, end, ways, near);
+    find_turned<Depth>(ways, near, bent, count, meant, leaves, list);
     for (std::size_t slot = 0; slot < kSlots; ++slot) {
       const std::uint64_t place = turns.places[(tree << Depth) + slot] * a_place;
       places[2 * slot] = place + to.side_sums[0];
       places[2 * slot + 1] = place + to.side_sums[1];
     }
-    turned.find(list, leaves, turns.leaves + (tree << Depth), to,
-                [&](std::uint32_t leaf, std::uint32_t level) {
-                  return places[(kSlots | leaf) >> (Depth - 1 - level)];
-                });
-  });
-  turned.add(to);
-  _mm256_zeroupper();
+  };
+  walk_turning<Depth, true>(trees, turns, ranks, reach, to, sums, find,
+                            [&](std::size_t, std::uint32_t leaf, std::uint32_t level) {
+                              return places[(kSlots | leaf) >> (Depth - 1 - level)];
+                            });
 }
 
 template <unsigned Depth = 1>

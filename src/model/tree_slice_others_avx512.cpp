@@ -130,39 +130,25 @@ void list_turned(const Piled<Bits>& root, __m256i meant, std::uint8_t* leaves, T
 template <unsigned Bits>
 void walk_bits(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
                const SliceReach& reach, const SliceSums& to, std::int64_t* sums) {
-  constexpr std::size_t kSlots = std::size_t{1} << Bits;
-  alignas(32) Ways ways[kSortedTrees * kSlots], near[kSortedTrees * kSlots];
   const __m256i meant = meant_rows(to.rows);
   const std::uint64_t a_place = both_places(to.place_sums, 1);
   Piled<Bits> pile[kMostPiled];
-  __m256i bent[kSlots][Bits];
-  TurnedList list;
-  TurnedSums turned;
-  const auto look = [&](std::size_t group) {
-    find_ways_and_near(trees.splits + trees.first[group], trees.splits + trees.first[group + 1], ranks, reach,
-                       ways, near);
-  };
-  sum_leaves<Bits>(trees, sums, look, [&](std::size_t tree, std::uint8_t* leaves) {
-    Ways* const own = ways + tree % kSortedTrees * kSlots;
-    Ways* const own_near = near + tree % kSortedTrees * kSlots;
+  __m256i bent[std::size_t{1} << Bits][Bits];
+  const auto find = [&](std::size_t tree, Ways* ways, Ways* near, std::uint8_t* leaves, TurnedList& list) {
     const SlicedBend* const bends = turns.bends + turns.first_bend[tree];
     const SlicedBend* const end = turns.bends + turns.first_bend[tree + 1];
-    find_all_bent<Bits>(turns, bends, end, trees.steps, own, own_near, bent);
-    if (bends != end)
-      drop_turned(turns.kin + bends->first_kin, turns.kin + (end - 1)->last_kin, own, own_near);
-    find_turned<Bits>(trees.steps, trees.first_step[tree], trees.first_step[tree + 1], bends, end, bent, own,
-                      own_near, pile);
+    find_all_bent<Bits>(turns, bends, end, trees.steps, ways, near, bent);
+    if (bends != end) drop_turned(turns.kin + bends->first_kin, turns.kin + (end - 1)->last_kin, ways, near);
+    find_turned<Bits>(trees.steps, trees.first_step[tree], trees.first_step[tree + 1], bends, end, bent, ways,
+                      near, pile);
     list_turned<Bits>(pile[0], meant, leaves, list);
-    turned.add(to);
-    const std::uint32_t* const above = turns.above + (tree << Bits) * turns.levels;
-    turned.find(list, leaves, turns.leaves + (tree << Bits), to,
-                [&](std::uint32_t leaf, std::uint32_t level) {
-                  const std::uint32_t place = above[leaf * turns.levels + level];
-                  return (place >> 1) * a_place + to.side_sums[place & 1U];
-                });
-  });
-  turned.add(to);
-  _mm256_zeroupper();
+  };
+  walk_turning<Bits, false>(trees, turns, ranks, reach, to, sums, find,
+                            [&](std::size_t tree, std::uint32_t leaf, std::uint32_t level) {
+                              const std::size_t number = (tree << Bits) + leaf;
+                              const std::uint32_t place = turns.above[number * turns.levels + level];
+                              return (place >> 1) * a_place + to.side_sums[place & 1U];
+                            });
 }
 
 template <unsigned Bits = 1>

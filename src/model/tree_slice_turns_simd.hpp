@@ -138,5 +138,35 @@ struct TurnedSums {
   }
 };
 
+// Walks trees whose leaves have numbers of so many bits: find(tree, ways, near, leaves, list) finds the
+// leaves of rows and lists the points that turn off, place_of(tree, leaf, level) is that of such a point's
+// sum and mark.
+template <unsigned Bits, bool Complete, class Find, class PlaceOf>
+void walk_turning(const SlicedTrees& trees, const SlicedTurns& turns, const SliceRanks& ranks,
+                  const SliceReach& reach, const SliceSums& to, std::int64_t* sums, const Find& find,
+                  const PlaceOf& place_of) {
+  constexpr std::size_t kSlots = std::size_t{1} << Bits;
+  alignas(32) Ways ways[kSortedTrees * kSlots] = {}, near[kSortedTrees * kSlots] = {};
+  TurnedList list;
+  TurnedSums turned;
+  const auto look = [&](std::size_t group) {
+    const SlicedSplit* const first = trees.splits + trees.first[group];
+    const SlicedSplit* const last = trees.splits + trees.first[group + 1];
+    // No point turns off below a leaf.
+    if (Complete && last - first < static_cast<std::ptrdiff_t>(kSortedTrees * (kSlots - 1)))
+      for (Ways& each : near) store(each, _mm256_setzero_si256());
+    find_ways_and_near(first, last, ranks, reach, ways, near);
+  };
+  sum_leaves<Bits>(trees, sums, look, [&](std::size_t tree, std::uint8_t* leaves) {
+    const std::size_t own = tree % kSortedTrees * kSlots;
+    find(tree, ways + own, near + own, leaves, list);
+    turned.add(to);
+    turned.find(list, leaves, turns.leaves + (tree << Bits), to,
+                [&](std::uint32_t leaf, std::uint32_t level) { return place_of(tree, leaf, level); });
+  });
+  turned.add(to);
+  _mm256_zeroupper();
+}
+
 }  // namespace
 }  // namespace harmonia
