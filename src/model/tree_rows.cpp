@@ -98,25 +98,38 @@ void TreeRowsMaker::see(std::size_t input, std::span<const Coordinate> values, f
   }
 }
 
+// From a row to a point around it; the first steps may be null, and then the others.
+void TreeRowsMaker::step(const double* x, const double* steps, const double* further, float* to) const {
+  const std::size_t inputs = inputs_.size();
+  if (steps == nullptr) std::swap(steps, further);
+  if (further != nullptr) {
+    for (std::size_t i = 0; i < inputs; ++i)
+      to[i] = static_cast<float>((x[columns_[i]] + steps[i]) + further[i]);
+  } else if (steps != nullptr) {
+    for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]] + steps[i]);
+  } else if (all_columns_) {
+    for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[i]);
+  } else {
+    for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]]);
+  }
+}
+
 bool TreeRowsMaker::make_block(std::span<const double* const> rows, const double* steps,
                                const double* further, std::vector<float>& seen, float* block) const {
-  if (steps == nullptr) std::swap(steps, further);
   const std::size_t inputs = inputs_.size();
   seen.resize(rows.size() * inputs);
-  float* to = seen.data();
-  for (const double* const x : rows) {
-    if (further != nullptr) {
-      for (std::size_t i = 0; i < inputs; ++i)
-        to[i] = static_cast<float>((x[columns_[i]] + steps[i]) + further[i]);
-    } else if (steps != nullptr) {
-      for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]] + steps[i]);
-    } else if (all_columns_) {
-      for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[i]);
-    } else {
-      for (std::size_t i = 0; i < inputs; ++i) to[i] = static_cast<float>(x[columns_[i]]);
-    }
-    to += inputs;
-  }
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    step(rows[row], steps, further, seen.data() + row * inputs);
+  return kernel_.gather_block(seen.data(), inputs, rows.size(), in_order_.data(), inputs, block);
+}
+
+bool TreeRowsMaker::make_block(std::span<const double* const> rows, std::span<const double* const> steps,
+                               std::span<const double* const> further, std::vector<float>& seen,
+                               float* block) const {
+  const std::size_t inputs = inputs_.size();
+  seen.resize(rows.size() * inputs);
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    step(rows[row], steps[row], further[row], seen.data() + row * inputs);
   return kernel_.gather_block(seen.data(), inputs, rows.size(), in_order_.data(), inputs, block);
 }
 

@@ -34,6 +34,9 @@ class TreeRowsMaker {
   /// the rows without the block's order.
   bool make_block(std::span<const double* const> rows, const double* steps, const double* further,
                   std::vector<float>& seen, float* block) const;
+  /// The same, where every row has steps of its own.
+  bool make_block(std::span<const double* const> rows, std::span<const double* const> steps,
+                  std::span<const double* const> further, std::vector<float>& seen, float* block) const;
 
   /// What splits compare of one input (of those in use) where its column holds this, in the model's type.
   double seen(std::size_t input, double value) const;
@@ -56,6 +59,7 @@ class TreeRowsMaker {
   bool plain(std::size_t input) const { return rule(input) == TreeInput::Rule::plain; }
 
  private:
+  void step(const double* x, const double* steps, const double* further, float* to) const;
   template <class T>
   void look(const MatrixView<const T>& x, std::vector<float>& out) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace harmonia {
 namespace {
 
 constexpr std::size_t kSumBytes = 16 * 1024 * 1024;  // of kSliceRows rows, about, which every thread has
+constexpr std::size_t kManySteps = 64;               // that are kept from slice to slice
 constexpr double kLongestStep = std::numeric_limits<float>::max() / 4;
 
 }  // namespace
@@ -133,84 +135,95 @@ class SliceBallWalker final : public TreeBallWalker {
         other_(std::move(other)),
         least_rows_(least),
         columns_(columns),
-        always_alike_(ball.options().average == Average::surface &&
-                      (ball.options().kind == BallKind::cross || ball.options().kind == BallKind::one_hot)),
         scales_(step_scales(ball, balls.rows_)),
         sums_(kSliceRows, kSliceRows, columns.size(), margins) {}
 
   void walk(std::span<const RowBall* const> rows, const Take& take) override {
     order_.resize(rows.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return steps_of(*rows[i]); });
-    for (std::size_t first = 0; first < order_.size();) {
-      const std::size_t steps = steps_of(*rows[order_[first]]);
-      rows_.clear();
-      for (std::size_t i = first; i < order_.size() && rows_.size() < kSliceRows; ++i) {
-        if (steps_of(*rows[order_[i]]) != steps) break;
-        rows_.push_back(rows[order_[i]]);
-      }
-      const std::size_t begin = std::exchange(first, first + rows_.size());
-      if (rows_.size() < least_rows_ || steps == 0) {
-        if (other_ == nullptr) continue;
-        other_->walk(rows_,
-                     [&](std::size_t row, const BallSumsView& sums) { take(order_[begin + row], sums); });
-      } else {
-        walk_rows();
-        for (std::size_t row = 0; row < rows_.size(); ++row) give(row, order_[begin + row], take);
-      }
+    const auto left =
+        std::ranges::stable_partition(order_, [&](std::size_t i) { return goes_along(*rows[i]); });
+    const auto along = static_cast<std::size_t>(left.begin() - order_.begin());
+    std::size_t first = 0;
+    while (along - first >= least_rows_) {
+      const std::size_t begin = first;
+      first += take_rows(rows, first, std::min(kSliceRows, along - first));
+      walk_rows();
+      for (std::size_t row = 0; row < rows_.size(); ++row) give(row, order_[begin + row], take);
     }
+    if (other_ == nullptr || first == order_.size()) return;
+    take_rows(rows, first, order_.size() - first);
+    other_->walk(rows_, [&](std::size_t row, const BallSumsView& sums) { take(order_[first + row], sums); });
   }
 
   std::size_t least_rows() const override { return kSliceRows; }
 
  private:
-  // From a row to its base, and from there to a point; null: it is there already.
-  struct Way {
-    const double* to_base = nullptr;
-    const double* to_own = nullptr;
-  };
   static constexpr std::uint32_t kNone = ~0U;
+  // Which base, and which point of it.
+  struct Way {
+    std::uint32_t base = kNone, own = kNone;  // none: the row itself, the base itself
+  };
+  // Steps around rows that move as many features.
+  struct Steps {
+    TreeBallPoints points;
+    TurnSteps steps;
+  };
 
-  // Rows with the same number have the same steps, and go together; 0: they go another way. How far bases
-  // are, and spheres within a ball, depends on how many features are moved.
-  std::size_t steps_of(const RowBall& row) const {
-    const std::size_t moved = row.moved();
-    if (balls_.nan_is_zero_ && moved < row.x().size()) return 0;  // a missing value may count as a number
-    return always_alike_ ? std::min<std::size_t>(moved, 1) : moved;
+  // Rows of which no feature is moved, or where a missing value counts as a number, go another way.
+  bool goes_along(const RowBall& row) const {
+    return row.moved() > 0 && (!balls_.nan_is_zero_ || row.moved() == row.x().size());
+  }
+
+  std::size_t take_rows(std::span<const RowBall* const> rows, std::size_t first, std::size_t count) {
+    rows_.clear();
+    for (std::size_t i = first; i < first + count; ++i) rows_.push_back(rows[order_[i]]);
+    return count;
+  }
+
+  const TurnSteps& steps_of(const RowBall& row) {
+    Steps& found = steps_by_moved_[row.moved()];
+    if (found.points.own.empty()) {
+      found.points = tree_ball_points(row);
+      found.steps = turn_steps(found.points, scales_);
+    }
+    points_ = &found.points;
+    return found.steps;
   }
 
   void walk_rows() {
-    if (const std::size_t steps = steps_of(*rows_.front()); steps != steps_for_) {
-      steps_for_ = steps;
-      points_ = tree_ball_points(*rows_.front());
-      steps_ = turn_steps(points_, scales_);
-    }
-    sums_.begin(points_.own.size(), points_.last.size());
+    if (steps_by_moved_.size() > kManySteps) steps_by_moved_.clear();
     x_.clear();
-    for (const RowBall* row : rows_) x_.push_back(row->x().data());
-    const std::size_t inputs = balls_.rows_.inputs();
-    const auto base_way = [&](std::size_t base) { return Way{steps_.to_base.data() + base * inputs}; };
+    row_steps_.clear();
+    for (const RowBall* row : rows_) {
+      x_.push_back(row->x().data());
+      row_steps_.push_back(&steps_of(*row));
+    }
+    // Of all rows alike, but for how far they go.
+    const TreeBallPoints& points = *points_;
+    const TurnSteps& steps = *row_steps_.back();
+    sums_.begin(points.own.size(), points.last.size());
     rank({}, base_);
-    if (steps_.shifted) {
+    if (steps.shifted) {
       walk_base();
       std::swap(centre_, sums_of_base_);
-      for (std::uint32_t p = 0; p < points_.own.size(); ++p) {
-        rank(base_way(p), base_);
-        const bool above = points_.own[p].extra > 0;
-        walk_points(base_way(p), above ? p : kNone, above ? kNone : p);
+      for (std::uint32_t p = 0; p < points.own.size(); ++p) {
+        rank({p}, base_);
+        const bool above = points.own[p].extra > 0;
+        walk_points(p, above ? p : kNone, above ? kNone : p);
         keep_base([&](std::size_t row) { return sums_.base(row, p); });
       }
     } else {
-      for (std::size_t w = 0; w < std::max(steps_.side[0].size(), steps_.side[1].size()); ++w) {
+      for (std::size_t w = 0; w < std::max(steps.side[0].size(), steps.side[1].size()); ++w) {
         const auto of = [&](std::size_t side) {
-          return w < steps_.side[side].size() ? steps_.side[side][w] : kNone;
+          return w < steps.side[side].size() ? steps.side[side][w] : kNone;
         };
-        walk_points({}, of(0), of(1));
+        walk_points(kNone, of(0), of(1));
       }
       std::swap(centre_, sums_of_base_);
     }
-    for (std::size_t p = 0; p < points_.last.size(); ++p) {
-      rank(base_way(points_.own.size() + p), base_);
+    for (std::uint32_t p = 0; p < points.last.size(); ++p) {
+      rank({static_cast<std::uint32_t>(points.own.size()) + p}, base_);
       walk_base();
       keep_base([&](std::size_t row) { return sums_.last(row, p); });
     }
@@ -225,16 +238,33 @@ class SliceBallWalker final : public TreeBallWalker {
   };
   static double exact(const void* source, std::size_t row, std::size_t input) {
     const auto& from = *static_cast<const Exact*>(source);
-    double x = from.walker.x_[from.first + row][from.walker.balls_.rows_.column(input)];
-    if (from.way.to_base != nullptr) x += from.way.to_base[input];
-    if (from.way.to_own != nullptr) x += from.way.to_own[input];
+    const std::size_t at = from.first + row;
+    double x = from.walker.x_[at][from.walker.balls_.rows_.column(input)];
+    if (const double* const to_base = from.walker.to_base(at, from.way)) x += to_base[input];
+    if (const double* const to_own = from.walker.to_own(at, from.way)) x += to_own[input];
     return x;
+  }
+
+  // From a row to its base, and from there to a point; null: it is there already.
+  const double* to_base(std::size_t row, const Way& way) const {
+    const std::size_t inputs = balls_.rows_.inputs();
+    return way.base == kNone ? nullptr : row_steps_[row]->to_base.data() + way.base * inputs;
+  }
+  const double* to_own(std::size_t row, const Way& way) const {
+    const std::size_t inputs = balls_.rows_.inputs();
+    return way.own == kNone ? nullptr : row_steps_[row]->to_own.data() + way.own * inputs;
   }
 
   void rank(const Way& way, TreeSlices::Ranks& ranks) {
     const std::size_t inputs = balls_.rows_.inputs();
     balls_.slices_.begin(ranks);
     blocks_.resize(kRankRows * inputs);
+    to_bases_.clear();
+    to_owns_.clear();
+    for (std::size_t row = 0; row < x_.size(); ++row) {
+      to_bases_.push_back(to_base(row, way));
+      to_owns_.push_back(to_own(row, way));
+    }
     for (std::size_t row = 0; row < x_.size(); row += kRankRows) {
       const Exact source{*this, row, way};
       TreeRows made{.x = blocks_.data(),
@@ -243,9 +273,10 @@ class SliceBallWalker final : public TreeBallWalker {
                     .source = &source,
                     .exact = exact};
       for (std::size_t i = 0; i < made.count; i += balls_.block_) {
-        const std::span block(x_.data() + row + i, std::min(balls_.block_, made.count - i));
-        made.missing |=
-            balls_.rows_.make_block(block, way.to_base, way.to_own, seen_, blocks_.data() + i * inputs);
+        const std::size_t first = row + i, count = std::min(balls_.block_, made.count - i);
+        made.missing |= balls_.rows_.make_block(
+            std::span(x_).subspan(first, count), std::span(to_bases_).subspan(first, count),
+            std::span(to_owns_).subspan(first, count), seen_, blocks_.data() + i * inputs);
       }
       balls_.slices_.rank(made, row, ranks);
     }
@@ -261,13 +292,10 @@ class SliceBallWalker final : public TreeBallWalker {
   }
 
   // The same with its points, of which one may be above it, and one below.
-  void walk_points(const Way& base, std::uint32_t above, std::uint32_t below) {
-    const std::size_t inputs = balls_.rows_.inputs(), margins = sums_.margins();
-    const auto point_way = [&](std::uint32_t p) {
-      return Way{base.to_base, steps_.to_own.data() + p * inputs};
-    };
-    if (above != kNone) rank(point_way(above), above_);
-    if (below != kNone) rank(point_way(below), below_);
+  void walk_points(std::uint32_t base, std::uint32_t above, std::uint32_t below) {
+    const std::size_t margins = sums_.margins();
+    if (above != kNone) rank({base, above}, above_);
+    if (below != kNone) rank({base, below}, below_);
     const std::uint8_t* const low = (below == kNone ? base_ : below_).right.data();
     const std::uint8_t* const high = (above == kNone ? base_ : above_).right.data();
     const std::size_t ranks = balls_.slices_.ranks();
@@ -306,8 +334,8 @@ class SliceBallWalker final : public TreeBallWalker {
   void give(std::size_t row, std::size_t number, const Take& take) {
     sums_.take_marked(row, marked_);
     take(number, {.margins = sums_.margins(),
-                  .own_points = points_.own.size(),
-                  .last_points = points_.last.size(),
+                  .own_points = points_->own.size(),
+                  .last_points = points_->last.size(),
                   .centre = centre_.data() + row,
                   .stride = kSliceRows,
                   .base = sums_.at(sums_.base(row, 0)),
@@ -322,15 +350,14 @@ class SliceBallWalker final : public TreeBallWalker {
   std::unique_ptr<TreeBallWalker> other_;
   std::size_t least_rows_;
   const std::vector<std::uint32_t>& columns_;
-  bool always_alike_;
   std::vector<double> scales_;  // of the inputs
   TreeBallSums sums_;
-  std::size_t steps_for_ = 0;  // of the rows that the next two are of
-  TreeBallPoints points_;
-  TurnSteps steps_;
+  std::map<std::size_t, Steps> steps_by_moved_;
+  const TreeBallPoints* points_ = nullptr;
   std::vector<std::size_t> order_;
   std::vector<const RowBall*> rows_;
-  std::vector<const double*> x_;
+  std::vector<const TurnSteps*> row_steps_;
+  std::vector<const double*> x_, to_bases_, to_owns_;
   std::vector<float> blocks_, seen_;
   TreeSlices::Ranks base_, above_, below_;
   RankBytes further_;
