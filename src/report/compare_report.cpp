@@ -117,6 +117,7 @@ std::string compare_json(const CompareRecord& record, const CompareResult& resul
   Json models = Json::array();
   for (std::size_t m = 0; m < record.models.size(); ++m) {
     Json json = model_json(record.models[m], "name");
+    if (const std::string& path = result.summaries[m].fast_path; !path.empty()) json["balls"] = path;
     json["rank"] = ranks[m];
     json["gamma"] = statistics_json(result.summaries[m].gamma);
     json["outcomes"] = outcomes_json(result.summaries[m]);
@@ -183,8 +184,10 @@ std::string compare_table(const CompareRecord& record, const CompareResult& resu
     text += fmt::format("  {:<{}}  {:<{}}  {:>12}  {:<26} {}\n", printable(a), width, printable(b), width,
                         number(pair.gamma.difference), interval(pair.gamma.low, pair.gamma.high), said);
   }
-  return text + fmt::format("\n{}\n({})\n\n{}", compare_text(record, result), interval_meaning(asked.data),
-                            cost_text(result.evaluations, asked.seconds));
+  std::vector<std::string> paths;
+  for (const GammaSummary& summary : result.summaries) paths.push_back(summary.fast_path);
+  return text + fmt::format("\n{}\n({})\n\n{}{}", compare_text(record, result), interval_meaning(asked.data),
+                            cost_text(result.evaluations, asked.seconds), fast_paths_text(paths));
 }
 
 }  // namespace harmonia

@@ -87,11 +87,7 @@ std::string gamma_table(const GammaRunRecord& record, const GammaSummary& summar
   if (!worst.rows().empty() && rows > 1)
     text += worst_table(worst, g.rows * std::max<std::size_t>(1, summary.columns.size()));
   text += "\n" + cost_text(summary.evaluations, record.seconds);
-  if (!summary.fast_path.empty()) {
-    text += fmt::format("by the fast path for {}, which stands for them; --no-fast-path makes them\n",
-                        summary.fast_path);
-  }
-  return text;
+  return text + fast_paths_text({summary.fast_path});
 }
 
 }  // namespace harmonia

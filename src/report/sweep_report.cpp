@@ -52,6 +52,7 @@ std::string sweep_json(const GammaRunRecord& record, const SweepResult& result,
     Json row{{"radius", point.radius}};
     row.update(statistics_json(point.summary.gamma));
     row["outcomes"] = outcomes_json(point.summary);
+    if (!point.summary.fast_path.empty()) row["fast_path"] = point.summary.fast_path;
     rows.push_back(std::move(row));
   }
   options.erase("radius");
@@ -108,8 +109,10 @@ std::string sweep_table(const GammaRunRecord& record, const SweepResult& result)
                         interval(g.low, g.high), outcomes_text(point.summary), width,
                         std::string(static_cast<std::size_t>(share * kBar), '#'));
   }
-  return text + fmt::format("\n{}\n({})\n\n{}", sweep_text(result), interval_meaning(record.data),
-                            cost_text(result.evaluations, record.seconds));
+  std::vector<std::string> paths;
+  for (const SweepPoint& point : result.points) paths.push_back(point.summary.fast_path);
+  return text + fmt::format("\n{}\n({})\n\n{}{}", sweep_text(result), interval_meaning(record.data),
+                            cost_text(result.evaluations, record.seconds), fast_paths_text(paths));
 }
 
 }  // namespace harmonia

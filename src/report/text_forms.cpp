@@ -1,5 +1,6 @@
 #include "text_forms.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "harmonia/core/text.hpp"
@@ -41,6 +42,15 @@ std::string outcomes_text(const GammaSummary& summary) {
                         outcome_name(static_cast<Outcome>(i)));
   }
   return text;
+}
+
+std::string fast_paths_text(const std::vector<std::string>& paths) {
+  std::vector<std::string> each;
+  for (const std::string& path : paths)
+    if (!path.empty() && std::ranges::find(each, path) == each.end()) each.push_back(path);
+  if (each.empty()) return {};
+  return fmt::format("by the fast path for {}, which stands for them; --no-fast-path makes them\n",
+                     fmt::join(each, " and "));
 }
 
 std::string cost_text(std::uint64_t evaluations, double seconds) {

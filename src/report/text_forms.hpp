@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harmonia/report/gamma_report.hpp"
 
@@ -28,6 +29,8 @@ std::string outcomes_text(const GammaSummary& summary);
 
 /// "12,345 evaluations in 0.1 s (1.2e5 a second)" and a line end.
 std::string cost_text(std::uint64_t evaluations, double seconds);
+/// A line that says which fast paths stood for evaluations, each once; nothing if none did.
+std::string fast_paths_text(const std::vector<std::string>& paths);
 
 /// The ball and what was taken of it; without a radius if there are several.
 std::string what_was_done(const GammaRunRecord& record, bool with_radius = true);

@@ -86,6 +86,21 @@ def test_sweep(run, harmonia):
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
+def test_which_way_was_taken_is_said(run, root):
+    booster, rows = root / "examples" / "booster.json", root / "examples" / "rows.csv"
+    about = (rows, "--id", "customer", "--ball", "cross")
+    line = "by the fast path for trees, which stands for them; --no-fast-path makes them"
+    compared, _, table = run("compare", booster, "fn:f2", *about, "--radius", "0.5")
+    assert [model.get("balls") for model in compared["models"]] == ["trees", None] and table.count(line) == 1
+    swept, _, table = run("sweep", booster, *about, "--radii", "0.1,0.5")
+    assert [row["fast_path"] for row in swept["rows"]] == ["trees", "trees"] and table.count(line) == 1
+    plain, _, table = run("sweep", booster, *about, "--radii", "0.1,0.5", "--no-fast-path")
+    assert line not in table
+    for row in swept["rows"]:
+        del row["fast_path"]
+    assert plain["rows"] == swept["rows"]
+
+
 def test_what_the_budget_left_out_is_said(run):
     compared, _, table = run("compare", "fn:f2", "fn:f4", "uniform:60", "--radius", "0.1", "--max-evaluations", "420")
     assert [model["outcomes"] for model in compared["models"]] == [{"exact": 30, "budget": 30}] * 2
