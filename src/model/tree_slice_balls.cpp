@@ -88,7 +88,8 @@ SliceBalls::Pack SliceBalls::other(const TreePack& trees, const TreeSlices::Pack
     std::size_t leaf = tree << sliced.view.bits;
     for (std::size_t slot = trees.first[tree]; slot < end; ++slot) {
       if (trees.child[slot] < 0) {
-        pack.leaves[leaf++] = trees.leaf[static_cast<std::size_t>(~trees.child[slot])];
+        const std::int32_t own = ~trees.child[slot];
+        pack.leaves[leaf++] = trees.leaf[static_cast<std::size_t>(own)];
       } else {
         inputs.push_back(static_cast<std::uint32_t>(static_cast<std::size_t>(trees.input[slot]) / block));
       }
@@ -141,9 +142,9 @@ class SliceBallWalker final : public TreeBallWalker {
   void walk(std::span<const RowBall* const> rows, const Take& take) override {
     order_.resize(rows.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    const auto left =
-        std::ranges::stable_partition(order_, [&](std::size_t i) { return goes_along(*rows[i]); });
-    const auto along = static_cast<std::size_t>(left.begin() - order_.begin());
+    const auto left = std::stable_partition(order_.begin(), order_.end(),
+                                            [&](std::size_t i) { return goes_along(*rows[i]); });
+    const auto along = static_cast<std::size_t>(left - order_.begin());
     std::size_t first = 0;
     while (along - first >= least_rows_) {
       const std::size_t begin = first;
