@@ -395,6 +395,7 @@ std::unique_ptr<TreeBallWalker> TreeBalls::walker(const Ball& ball) const {
 }
 
 std::unique_ptr<BallAsker> TreeBalls::open(const Ball& ball) const {
+  if (!answers_ball(ball)) return nullptr;
   const auto ask = [&](std::unique_ptr<TreeBallWalker> walks) {
     return walks == nullptr ? nullptr : std::make_unique<TreeBallAsker>(*this, std::move(walks));
   };

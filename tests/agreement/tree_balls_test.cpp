@@ -319,6 +319,7 @@ TEST(TreeBalls, PointsAreTakenWhereTheyAreSooner) {
   const TreeEnsemble many = random_trees({.columns = 300, .trees = 200, .seed = 7});
   EXPECT_FALSE(takes(few, BallKind::simplex_pairs, 0.5));
   EXPECT_TRUE(takes(few, BallKind::cross, 0.001));
+  EXPECT_FALSE(takes(few, BallKind::rademacher, 0.3));
   for (const BallKind kind : testing::kKinds)
     for (const double radius : {0.001, 0.5}) EXPECT_TRUE(takes(many, kind, radius));
   const Matrix<double> x = rows_near(few, 300, 0.01, 0.5, 8);
